@@ -148,7 +148,7 @@ int keep_two_columns(struct ArrowDeviceArray* batch, const struct ArrowSchema* s
 }
 /* [end] */
 
-/* [home] */
+/* [background] */
 /* The result of a copy, which another thread of the library fills in. */
 struct arrival {
   sem_t filled;
@@ -166,13 +166,13 @@ static void fill(void* user, struct ArrowArray* array, struct ArrowDeviceArray* 
   sem_post(&arrival->filled);
 }
 
-int bring_home(struct ArrowDeviceArray* array, const struct ArrowSchema* schema, void (*other_work)(void),
-               struct ArrowArray* out, struct arrowdevice_error* error) {
+int copy_in_background(struct ArrowDeviceArray* array, const struct ArrowSchema* schema, void (*other_work)(void),
+                       struct ArrowArray* out, struct arrowdevice_error* error) {
   struct arrival arrival = {.error = {0}};
   sem_init(&arrival.filled, 0, 0);
   int code = arrowdevice_array_to_host_async(array, schema, NULL, fill, &arrival, error);
   if (code == 0) {
-    other_work();                                    /* while the device works and the array comes */
+    other_work();                                    /* while the device works and the copy runs */
     while (sem_wait(&arrival.filled) != 0) continue; /* a signal ended the wait */
     *out = arrival.array;
     *error = arrival.error;
@@ -453,7 +453,7 @@ static void shares_and_sends(struct arrowdevice_device* device) {
   went("share", give_to_two(&batch, &first, &second, &error), &error);
   went("slice", send_rows(&first, &schema, 1, 2, device, &sent, &error), &error);
   arrowdevice_array_release(&first);
-  went("home", bring_home(&sent, &schema, count_meanwhile, &host, &error), &error);
+  went("background", copy_in_background(&sent, &schema, count_meanwhile, &host, &error), &error);
   must("slice", host.length == 2 && meanwhile == 1);
   const int32_t* id = host.children[0]->buffers[1];
   must("slice", id[host.children[0]->offset] == 2);
