@@ -5,11 +5,15 @@ package arrowdevice_test
 import (
 	"context"
 	"errors"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	arrowdevice "libarrowdevice/arrowdevice"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
@@ -55,22 +59,71 @@ func mustBe(t *testing.T, what string, err error, want ...error) {
 	}
 }
 
+// waitingCalls returns calls that end with their context on a device that hangs. Made is on the CPU, and pending is on its
+// way to the device with the work of queue.
+func waitingCalls(t *testing.T, to arrowdevice.Device, schema *arrow.Schema, made, pending *arrowdevice.Array, queue *arrowdevice.Queue) map[string]func(context.Context) error {
+	moves := func(move func(ctx context.Context) (*arrowdevice.Array, error)) func(context.Context) error {
+		return func(ctx context.Context) error {
+			_, err := move(ctx)
+			return err
+		}
+	}
+	return map[string]func(context.Context) error{
+		"to_device": moves(func(ctx context.Context) (*arrowdevice.Array, error) { return made.ToDevice(ctx, to, nil) }),
+		"copy":      moves(func(ctx context.Context) (*arrowdevice.Array, error) { return made.Copy(ctx, to, nil) }),
+		"to_host":   moves(func(ctx context.Context) (*arrowdevice.Array, error) { return pending.ToHost(ctx, nil) }),
+		// Sizes of strings are on the device, so the copy waits for them before it is submitted.
+		"copy from there": moves(func(ctx context.Context) (*arrowdevice.Array, error) {
+			return pending.Copy(ctx, device(t, "ext_dev:0"), nil)
+		}),
+		"stream": func(ctx context.Context) error {
+			shared, err := pending.Share()
+			if err != nil {
+				return err
+			}
+			stream, err := arrowdevice.NewStream(arrowdevice.ExtDev, schema, shared)
+			if err != nil {
+				return err
+			}
+			home, err := stream.ToDevice(device(t, "cpu"), nil)
+			if err != nil {
+				return err
+			}
+			defer home.Release()
+			_, err = home.Next(ctx)
+			return err
+		},
+		"ToArrow": func(ctx context.Context) error {
+			_, err := pending.ToArrow(ctx)
+			return err
+		},
+		"wait":     pending.Wait,
+		"validate": func(ctx context.Context) error { return pending.Validate(ctx, arrowdevice.Full) },
+		"finish":   queue.Finish,
+		"wait_idle": func(ctx context.Context) error {
+			// A released copy that still runs is deferred work.
+			there, err := made.Copy(context.Background(), to, &arrowdevice.CopyOptions{Async: true})
+			if err != nil {
+				return err
+			}
+			there.Release()
+			return arrowdevice.WaitIdle(ctx)
+		},
+	}
+}
+
 func TestContextEndsEveryWaitAndLosesNothing(t *testing.T) {
 	to := pendingDevice(t)
 	endings(t, func(t *testing.T, ctx func() context.Context, want ...error) {
 		// This memory is not from checked(), because copies of it are still pending when the tests
 		// end.
-		values := samples["string"].make(t, memory.NewGoAllocator())
+		texts := samples["string"].make(t, memory.NewGoAllocator())
+		values, err := array.NewStructArray([]arrow.Array{texts}, []string{"text"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema := arrow.NewSchema(values.DataType().(*arrow.StructType).Fields(), nil)
 		made := fromArrow(t, values)
-
-		_, err := made.ToDevice(ctx(), to, nil)
-		mustBe(t, "ToDevice", err, want...)
-		_, err = made.Copy(ctx(), to, nil)
-		mustBe(t, "Copy", err, want...)
-		got := toArrow(t, made)
-		mustEqual(t, got, values)
-		got.Release()
-
 		queue, err := to.NewQueue()
 		if err != nil {
 			t.Fatal(err)
@@ -81,23 +134,41 @@ func TestContextEndsEveryWaitAndLosesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer pending.Release()
-		mustBe(t, "Wait", pending.Wait(ctx()), want...)
-		mustBe(t, "Validate", pending.Validate(ctx(), arrowdevice.Full), want...)
-		mustBe(t, "Finish", queue.Finish(ctx()), want...)
-		mustBe(t, "WaitIdle", arrowdevice.WaitIdle(ctx()), want...)
-		_, err = pending.ToHost(ctx(), nil)
-		mustBe(t, "ToHost", err, want...)
-		_, err = pending.ToArrow(ctx())
-		mustBe(t, "ToArrow", err, want...)
-		// Sizes of strings are on the device, so the copy waits for them before it is submitted.
-		_, err = pending.Copy(ctx(), device(t, "ext_dev:0"), nil)
-		mustBe(t, "Copy from there", err, want...)
+
+		calls := waitingCalls(t, to, schema, made, pending, queue)
+		for name, call := range calls {
+			begin := time.Now()
+			mustBe(t, name, call(ctx()), want...)
+			if elapsed := time.Since(begin); elapsed > 2*time.Second {
+				t.Errorf("%s ended after %v", name, elapsed)
+			}
+		}
+		for _, name := range listedCalls(t) {
+			if calls[name] == nil {
+				t.Errorf("the list has a call that this test does not know: %s", name)
+			}
+		}
+		got := toArrow(t, made)
+		mustEqual(t, got, values)
+		got.Release()
 		if ready, err := pending.IsReady(); ready || err != nil {
 			t.Errorf("ready: %v, %v", ready, err)
 		}
 		if pending.Len() != int64(values.Len()) {
 			t.Error("the array was released")
 		}
+	})
+}
+
+// listedCalls returns the calls with a time-out that each language tests. Go has no imports.
+func listedCalls(t *testing.T) []string {
+	t.Helper()
+	text, err := os.ReadFile("../../tests/support/limited_calls.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(strings.Split(strings.TrimSpace(string(text)), "\n"), func(line string) bool {
+		return strings.HasPrefix(line, "#") || line == "import"
 	})
 }
 
