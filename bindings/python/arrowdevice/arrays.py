@@ -12,6 +12,7 @@ from .devices import Device, DeviceLike, DeviceType, device_name, known_type
 from .durations import nanoseconds
 from .queues import Memory, Pool, Queue
 from .schema import Schema
+from .shown import columns_text, columns_values_text, values_text
 
 if TYPE_CHECKING:
     import pyarrow
@@ -47,7 +48,7 @@ class Array:
     >>> import arrowdevice, pyarrow
     >>> array = arrowdevice.Array(pyarrow.array([1, 2, None, 4, 5], pyarrow.int32()))
     >>> array
-    <arrowdevice.Array int32, 5 rows on cpu:0>
+    <arrowdevice.Array int32, 5 rows on cpu:0: [1, 2, None, 4, 5]>
     >>> array.null_count, array.nbytes, array.device_type
     (1, 21, <DeviceType.CPU: 1>)
     >>> array[1:3].to_pyarrow().to_pylist()
@@ -97,8 +98,9 @@ class Array:
 
         >>> import arrowdevice, pyarrow
         >>> memory = arrowdevice.Memory("cpu", 64)
-        >>> arrowdevice.Array.from_buffers(pyarrow.int64(), 8, [None, memory])
-        <arrowdevice.Array int64, 8 rows on cpu:0>
+        >>> array = arrowdevice.Array.from_buffers(pyarrow.int64(), 8, [None, memory])
+        >>> len(array), array.type
+        (8, 'int64')
         """
         return array_of_buffers(type, length, buffers, device, null_count, offset, children, queue, owner)
 
@@ -362,7 +364,8 @@ class Array:
         if self._core.released:
             return f"<arrowdevice.{type(self).__name__}, released>"
         where = device_name(self._core.device_type, self._core.device_id)
-        return f"<arrowdevice.{type(self).__name__} {self.type}, {len(self):,} rows on {where}>"
+        values = values_text([self])
+        return f"<arrowdevice.{type(self).__name__} {self.type}, {len(self):,} rows on {where}{values and ': ' + values}>"
 
 
 Array.__dlpack_c_exchange_api__ = _core.exchange_capsule(Array, _dlpack.share)
@@ -379,6 +382,8 @@ class RecordBatch(Array):
     >>> batch = arrowdevice.RecordBatch(pyarrow.record_batch({"price": [1.5, 2.5], "name": ["a", None]}))
     >>> batch
     <arrowdevice.RecordBatch price: double, name: string; 2 rows on cpu:0>
+      price: [1.5, 2.5]
+      name: ['a', None]
     >>> batch["name"].null_count
     1
     >>> batch.select(["name"]).column_names
@@ -470,21 +475,13 @@ class RecordBatch(Array):
         if self._core.released:
             return super().__repr__()
         where = device_name(self._core.device_type, self._core.device_id)
-        return f"<arrowdevice.RecordBatch {columns_text(self.schema)}; {len(self):,} rows on {where}>"
+        columns = columns_text(self.schema)
+        return f"<arrowdevice.RecordBatch {columns}; {len(self):,} rows on {where}>{columns_values_text([self])}"
 
     def __reduce__(self) -> tuple[Any, tuple[bytes]]:
         from .pickles import batch_pickle
 
         return batch_pickle(self)
-
-
-def columns_text(schema: Schema) -> str:
-    """Returns the names and types of the columns of a batch, the first eight if there are more."""
-    children = schema.children
-    columns = [f"{child.name}: {child.type}" for child in children[:8]]
-    if len(children) > len(columns):
-        columns.append(f"and {len(children) - len(columns)} more")
-    return ", ".join(columns) or "no columns"
 
 
 def is_batch(core: _core.Array) -> bool:

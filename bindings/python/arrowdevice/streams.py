@@ -185,6 +185,7 @@ class Stream:
         >>> import arrowdevice, pyarrow
         >>> arrowdevice.to_device(pyarrow.table({"n": range(4)}), "cpu").read_all()
         <arrowdevice.Table n: int64; 4 rows in 1 batch on cpu:0>
+          n: [0, 1, 2, 3]
         """
         from .tables import Table
 

@@ -6,10 +6,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, Iterable, Self, Sequence, overload
 
-from .arrays import Array, RecordBatch, check_requested, columns_text, only_none
+from .arrays import Array, RecordBatch, check_requested, only_none
 from .devices import DeviceLike
 from .durations import nanoseconds
 from .schema import Schema
+from .shown import columns_text, columns_values_text, rows_of
 from .streams import Stream
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ class Table:
     >>> there = arrowdevice.to_device(table, "cpu")
     >>> there
     <arrowdevice.Table n: int64, name: string; 10 rows in 1 batch on cpu:0>
+      n: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+      name: ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']
     >>> there[2:5].select(["name"]).to_pyarrow().to_pydict()
     {'name': ['c', 'd', 'e']}
     >>> len(there)
@@ -68,6 +71,7 @@ class Table:
         >>> batch = pyarrow.record_batch({"n": [1, 2]})
         >>> arrowdevice.Table.from_batches([batch, batch])
         <arrowdevice.Table n: int64; 4 rows in 2 batches on cpu:0>
+          n: [1, 2, 1, 2]
         """
         return cls(Stream.from_batches(batches, schema))
 
@@ -136,14 +140,7 @@ class Table:
         first, end, step = rows.indices(len(self))
         if step != 1:
             raise ValueError(f"invalid slice step {step} (expected 1)")
-        batches = []
-        for batch in self._batches:
-            begin = max(first, 0)
-            if begin < min(end, len(batch)):
-                batches.append(batch[begin : min(end, len(batch))])
-            first -= len(batch)
-            end -= len(batch)
-        return self._of(self._schema, batches)
+        return self._of(self._schema, list(rows_of(self._batches, first, end)))
 
     # -- devices -------------------------------------------------------------------------------------------------------
 
@@ -220,4 +217,5 @@ class Table:
         places = {batch.device.name for batch in self._batches}
         where = f" on {places.pop()}" if len(places) == 1 else ""
         batches = f"{n:,} batch{'' if n == 1 else 'es'}"
-        return f"<arrowdevice.Table {columns_text(self._schema)}; {len(self):,} rows in {batches}{where}>"
+        values = columns_values_text(self._batches)
+        return f"<arrowdevice.Table {columns_text(self._schema)}; {len(self):,} rows in {batches}{where}>{values}"

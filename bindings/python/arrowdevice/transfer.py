@@ -147,6 +147,7 @@ def to_device(
     >>> shared = arrowdevice.to_device(batch, "cpu")
     >>> shared
     <arrowdevice.RecordBatch n: int64; 3 rows on cpu:0>
+      n: [1, 2, 3]
     >>> copied = arrowdevice.to_device(shared, "cpu", copy=True)
     >>> [a.address == b.address for a, b in zip(shared.buffers(), copied.buffers()) if a.address]
     [False]

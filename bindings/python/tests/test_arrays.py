@@ -18,10 +18,11 @@ def test_a_batch_reports_its_type_device_and_columns(device, batch):
     assert [(c.type, c.null_count, len(c)) for c in moved.columns] == [
         ("int32", 1, 5), ("string", 1, 5), ("list<item: double>", 1, 5),
     ]  # fmt: skip
-    assert repr(moved) == (
+    first_line = repr(moved).split("\n")[0]
+    assert first_line == (
         f"<arrowdevice.RecordBatch n: int32, text: string, list: list<item: double>; 5 rows on {device.name}>"
     )
-    assert repr(moved["n"]) == f"<arrowdevice.Array int32, 5 rows on {device.name}>"
+    assert repr(moved["n"]).startswith(f"<arrowdevice.Array int32, 5 rows on {device.name}")
 
 
 def test_nbytes_counts_the_bytes_that_the_rows_use(device):
