@@ -108,4 +108,94 @@ std::vector<Bytes> Mixed::buffers() const {
   return all;
 }
 
+namespace {
+
+AlignedVector<char> zeros(int64_t bytes) { return AlignedVector<char>(static_cast<size_t>(bytes)); }
+
+// Returns the offsets 0, step, 2 * step, ...
+AlignedVector<char> regular_offsets(int64_t rows, int32_t step) {
+  AlignedVector<char> bytes = zeros((rows + 1) * int64_t{sizeof step});
+  for (int64_t row = 0; row <= rows; ++row) {
+    const auto offset = static_cast<int32_t>(row * step);
+    std::memcpy(bytes.data() + row * int64_t{sizeof offset}, &offset, sizeof offset);
+  }
+  return bytes;
+}
+
+std::vector<AlignedVector<char>> list_of(AlignedVector<char> first) {
+  std::vector<AlignedVector<char>> all;
+  all.push_back(std::move(first));
+  return all;
+}
+
+}  // namespace
+
+Varied::Field& Varied::add(const char* format, int64_t rows, std::vector<AlignedVector<char>> bytes, bool has_nulls) {
+  auto& field = *fields_.emplace_back(std::make_unique<Field>());
+  field.bytes = std::move(bytes);
+  if (!has_nulls) field.buffers.push_back(nullptr);
+  for (const auto& one : field.bytes) field.buffers.push_back(one.data());
+  describe(field.array, field.schema, format, rows, field.buffers.data(), std::ssize(field.buffers));
+  if (has_nulls) field.array.null_count = rows;
+  return field;
+}
+
+Varied::Field& Varied::add_parent(const char* format, int64_t rows, const std::vector<Field*>& children,
+                                  std::vector<AlignedVector<char>> bytes) {
+  auto& field = add(format, rows, std::move(bytes));
+  for (Field* const child : children) {
+    field.arrays.push_back(&child->array);
+    field.schemas.push_back(&child->schema);
+  }
+  field.array.n_children = field.schema.n_children = std::ssize(children);
+  field.array.children = field.arrays.data();
+  field.schema.children = field.schemas.data();
+  return field;
+}
+
+Varied::Varied(int64_t columns, int64_t rows) {
+  const int64_t bits = (rows + 7) / 8;
+  for (int64_t i = 0; i < columns; ++i) {
+    Field* column = nullptr;
+    switch (i % 6) {
+      case 0: {
+        auto bytes = list_of(zeros(bits));  // every row is null
+        bytes.push_back(zeros(rows * 4));
+        column = &add("i", rows, std::move(bytes), true);
+        column->array.null_count = -1;
+        break;
+      }
+      case 1: column = &add("g", rows, list_of(zeros(rows * 8))); break;
+      case 2: {
+        auto bytes = list_of(regular_offsets(rows, int32_t{kTextBytes}));
+        bytes.emplace_back(static_cast<size_t>(rows) * kTextBytes, 'a');
+        column = &add("u", rows, std::move(bytes));
+        break;
+      }
+      case 3: column = &add("b", rows, list_of(zeros(bits))); break;
+      case 4: {
+        auto& items = add("i", rows * 2, list_of(zeros(rows * 2 * 4)));
+        column = &add_parent("+l", rows, {&items}, list_of(regular_offsets(rows, 2)));
+        break;
+      }
+      default: {
+        auto& number = add("i", rows, list_of(zeros(rows * 4)));
+        auto& real = add("g", rows, list_of(zeros(rows * 8)));
+        column = &add_parent("+s", rows, {&number, &real});
+      }
+    }
+    arrays_.push_back(&column->array);
+    schemas_.push_back(&column->schema);
+  }
+  make_root(rows, root_buffers_, arrays_, schemas_, array_, schema_);
+}
+
+std::vector<Bytes> Varied::buffers() const {
+  std::vector<Bytes> all;
+  for (const auto& field : fields_) {
+    for (const auto& bytes : field->bytes) all.push_back({bytes.data(), bytes.size()});
+  }
+  return all;
+}
+
 }  // namespace arrowdevice::bench

@@ -112,4 +112,36 @@ class Mixed {
   ArrowSchema schema_{};
 };
 
+// A record batch of columns of nullable int32, double, utf8, bool, list<int32> and struct<int32, double>, in turns.
+class Varied {
+ public:
+  Varied(int64_t columns, int64_t rows);
+  Varied(const Varied&) = delete;
+
+  const ArrowDeviceArray& array() const { return array_; }
+  const ArrowSchema& schema() const { return schema_; }
+  std::vector<Bytes> buffers() const;
+
+ private:
+  struct Field {
+    ArrowArray array{};
+    ArrowSchema schema{};
+    std::vector<AlignedVector<char>> bytes;
+    std::vector<const void*> buffers;
+    std::vector<ArrowArray*> arrays;
+    std::vector<ArrowSchema*> schemas;
+  };
+
+  Field& add(const char* format, int64_t rows, std::vector<AlignedVector<char>> bytes, bool has_nulls = false);
+  Field& add_parent(const char* format, int64_t rows, const std::vector<Field*>& children,
+                    std::vector<AlignedVector<char>> bytes = {});
+
+  std::vector<std::unique_ptr<Field>> fields_;
+  std::vector<ArrowArray*> arrays_;
+  std::vector<ArrowSchema*> schemas_;
+  const void* root_buffers_[1] = {};
+  ArrowDeviceArray array_{};
+  ArrowSchema schema_{};
+};
+
 }  // namespace arrowdevice::bench

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts the instructions and allocations of single calls, and compares them with a baseline:
+"""Counts what single calls cost, and compares the counts with a baseline:
 
     costs.py PROGRAM [--baseline=FILE] [--update] [--json=FILE]
 
-PROGRAM is bench-cost of a release build. valgrind counts the instructions, so that the machine's load does not matter.
-They depend on compiler and C library. Each pair of those has its baseline, bench/costs/NAME.json; the first line of the
-output shows NAME. The exit code is 1 if a case costs 5% more instructions than in the baseline, or one allocation more.
+PROGRAM is bench-cost of a release build. The counts are instructions, calls of operator new, locks of a mutex, and the
+cache lines of code that a warm call executes. valgrind counts, so that the machine's load does not matter. Instructions
+and lines depend on compiler and C library, so each pair of those has its baseline, bench/costs/NAME.json. The exit code
+is 1 if a case costs 5% more instructions or lines than in the baseline, or one allocation or lock more. If other threads
+take part in a case, its locks and lines vary, and the baseline does not have them.
 --update writes the baseline. Without a baseline for this compiler and C library the script compares nothing, and the
 last line says so.
 """
@@ -17,10 +19,12 @@ import platform
 import re
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-MOST_GROWTH = 1.05
+CACHE_LINE = 64
+KINDS = {"instructions": 1.05, "allocations": 1, "locks": 1, "lines": 1.05}  # and the growth that is no failure
 
 
 def toolchain(program):
@@ -34,43 +38,59 @@ def toolchain(program):
     return f"{compiler[1].lower()}-{compiler[2]}-{library}-{version}-{platform.machine()}"
 
 
+def run(tool, *command):
+    done = subprocess.run(["valgrind", *tool, *command], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"{command[1]}: {done.stderr.strip()}")
+    return done
+
+
 def instructions(program, name, times):
-    done = subprocess.run(["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null", program,
-                           name, str(times)], capture_output=True, text=True, check=False)
-    counted = re.search(r"I +refs: +([\d,]+)", done.stderr)
-    if done.returncode != 0 or counted is None:
-        raise SystemExit(f"{name}: {done.stderr.strip()}")
-    return int(counted[1].replace(",", "")), done.stdout.strip()
+    done = run(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"], program, name, str(times))
+    return int(re.search(r"I +refs: +([\d,]+)", done.stderr)[1].replace(",", "")), done.stdout.strip()
+
+
+def locks_and_lines(program, name):
+    """Returns how many locks one warm call takes, and how many cache lines of code it executes, on all threads."""
+    with tempfile.TemporaryDirectory() as folder:
+        recorded = os.path.join(folder, "calls")
+        run(["--tool=callgrind", "--dump-instr=yes", "--compress-pos=no", "--compress-strings=no", "--collect-atstart=no",
+             "--toggle-collect=bench_cost_measured_calls", f"--callgrind-out-file={recorded}"], program, name, "1")
+        with open(recorded, encoding="utf-8") as file:
+            text = file.read()
+    # The numbers of calls in the record are those of the whole program, unlike how often an instruction ran.
+    entries = set(re.findall(r"^cfn=_*pthread_mutex_lock\b.*\ncalls=\d+ (0x[0-9a-f]+)", text, re.M))
+    ran = [(address, int(times)) for address, times in re.findall(r"^(0x[0-9a-f]+) \d+ (\d+)$", text, re.M)]
+    locks = sum(times for address, times in ran if address in entries)
+    return locks, len({int(address, 16) // CACHE_LINE for address, _ in ran})
 
 
 def measure(program, case):
     name, times = case["name"], case["times"]
     few, _ = instructions(program, name, times)
     many, allocations = instructions(program, name, 2 * times)
-    return {**case, "instructions": round((many - few) / times), "allocations": int(allocations)}
+    locks, lines = locks_and_lines(program, name)
+    return {**case, "counts": {"instructions": round((many - few) / times), "allocations": int(allocations),
+                               "locks": locks, "lines": lines}}
 
 
 def list_cases(program):
-    lines = subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
-    for line in lines:
-        name, times, instruction_bound, allocation_bound = line.split("\t")
-        yield {"name": name, "times": int(times),
-               "instruction_bound": None if instruction_bound == "-" else int(instruction_bound),
-               "allocation_bound": None if allocation_bound == "-" else int(allocation_bound)}
+    for line in subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines():
+        name, times, *bounds = line.split("\t")
+        yield {"name": name, "times": int(times), "varies": ("locks", "lines") if bounds[-1] == "threads" else (),
+               "bounds": {kind: int(bound) for kind, bound in zip(KINDS, bounds) if bound != "-"}}
 
 
 def judge(case, before):
-    """Returns the mistake of a case, or an empty text."""
-    if before is not None and case["instructions"] > before["instructions"] * MOST_GROWTH:
-        return f"grew by {case['instructions'] / before['instructions'] - 1:.0%}"
-    if before is not None and case["allocations"] > before["allocations"]:
-        return "allocates more"
-    return ""
+    """Returns the mistakes of a case."""
+    for kind, count in case["counts"].items():
+        old = before.get(kind)
+        if old is not None and count > old * KINDS[kind]:
+            yield f"{kind} grew from {old} to {count}"
 
 
 def over_bound(case):
-    return any(case[f"{kind}_bound"] is not None and case[f"{kind}s"] > case[f"{kind}_bound"]
-               for kind in ("instruction", "allocation"))
+    return [kind for kind, bound in case["bounds"].items() if case["counts"][kind] > bound]
 
 
 def main():
@@ -81,6 +101,8 @@ def main():
     parser.add_argument("--json", help="write the counts to a file, too")
     options = parser.parse_args()
 
+    os.environ |= {"ARROWDEVICE_BACKEND_PATH": os.path.join(os.path.dirname(options.program), "../backends/sim"),
+                   "ARROWDEVICE_SIM_DEVICES": "addresses"}
     name = toolchain(options.program)
     baseline = options.baseline or os.path.join(ROOT, "bench", "costs", name + ".json")
     before = {}
@@ -93,17 +115,19 @@ def main():
 
     width = max(len(case["name"]) for case in cases)
     failures = []
-    print(f"{'':<{width}} {'instructions':>12} {'before':>9} {'bound':>7} {'allocations':>11} {'bound':>6}")
+    print(f"{'':<{width}}" + "".join(f" {kind:>12} {'before':>7} {'bound':>7}" for kind in KINDS))
     for case in cases:
         old = before.get(case["name"])
-        problem = judge(case, old) or ("not in the baseline" if before and old is None else "")
-        if problem:
-            failures.append(f"{case['name']}: {problem}")
+        problems = list(judge(case, old or {})) if old or not before else ["not in the baseline"]
+        failures += [f"{case['name']}: {problem}" for problem in problems]
         show = lambda value: "" if value is None else str(value)
-        print(f"{case['name']:<{width}} {case['instructions']:>12} {show(old and old['instructions']):>9} "
-              f"{show(case['instruction_bound']):>7} {case['allocations']:>11} {show(case['allocation_bound']):>6}"
-              f"{'  over its bound' if over_bound(case) else ''}{'  ' + problem if problem else ''}".rstrip())
-    counts = {case["name"]: {"instructions": case["instructions"], "allocations": case["allocations"]} for case in cases}
+        columns = "".join(f" {case['counts'][kind]:>12} {show((old or {}).get(kind)):>7} {show(case['bounds'].get(kind)):>7}"
+                          for kind in KINDS)
+        over = over_bound(case)
+        remarks = ["over its bound: " + ", ".join(over)] * bool(over) + problems
+        print(f"{case['name']:<{width}}{columns}  {'; '.join(remarks)}".rstrip())
+    counts = {case["name"]: {kind: count for kind, count in case["counts"].items() if kind not in case["varies"]}
+              for case in cases}
     if options.update:
         os.makedirs(os.path.dirname(baseline), exist_ok=True)
         with open(baseline, "w", encoding="utf-8") as file:

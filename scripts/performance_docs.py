@@ -66,12 +66,14 @@ def counted(path):
     with open(path, encoding="utf-8") as file:
         cases = json.load(file)
 
+    kinds = list(cases[0]["counts"])
+
     def bound(case, kind):
-        value = case[f"{kind}_bound"]
-        return "" if value is None else f"{value:,}" + (MISSED if case[f"{kind}s"] > value else KEPT)
-    return table(["case", "instructions", "bound", "allocations", "bound"],
-                 [[case["name"], f"{case['instructions']:,}", bound(case, "instruction"), str(case["allocations"]),
-                   bound(case, "allocation")] for case in cases])
+        value = case["bounds"].get(kind)
+        return "" if value is None else f"{value:,}" + (MISSED if case["counts"][kind] > value else KEPT)
+    return table(["case", *(column for kind in kinds for column in (kind, "bound"))],
+                 [[case["name"], *(text for kind in kinds for text in (f"{case['counts'][kind]:,}", bound(case, kind)))]
+                  for case in cases])
 
 
 def peers(results):

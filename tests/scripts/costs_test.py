@@ -11,9 +11,16 @@ import unittest
 
 SCRIPTS = sys.argv.pop(1)
 
-# Stands for valgrind: the program has two cases, of which each time costs as many instructions as COSTS says.
+# Stands for valgrind. Each repetition costs as many instructions as COSTS says. The warm call takes LOCKS locks, and
+# its instructions are on two cache lines.
 VALGRIND = """#!/bin/sh
 for last; do :; done
+for option; do
+  case $option in --callgrind-out-file=*)
+    printf 'fn=call\\n0x1000 0 1\\n0x1004 0 1\\ncfn=pthread_mutex_lock@@GLIBC_2.2.5\\ncalls=90 0x1040 0\\n' >"${option#*=}"
+    printf 'fn=pthread_mutex_lock@@GLIBC_2.2.5\\n0x1040 0 %s\\n' $LOCKS >>"${option#*=}"
+  esac
+done
 echo "==1== I   refs:      $((1000 + $COSTS * last))" >&2
 echo $ALLOCATES
 """
@@ -22,7 +29,7 @@ READELF = """#!/bin/sh
 echo "  [     0]  GCC: (Debian 12.2.0-14) 12.2.0"
 """
 PROGRAM = """#!/bin/sh
-printf 'copy\\t10\\t400\\t2\\n'
+printf 'copy\\t10\\t400\\t2\\t-\\t2\\n'
 """
 
 
@@ -38,9 +45,9 @@ class Costs(unittest.TestCase):
             os.chmod(path, stat.S_IRWXU)
         self.baseline = os.path.join(self.folder, "baseline.json")
 
-    def costs(self, instructions, allocations, *options):
+    def costs(self, instructions, allocations, *options, locks=3):
         environment = os.environ | {"PATH": self.folder + ":" + os.environ["PATH"], "COSTS": str(instructions),
-                                    "ALLOCATES": str(allocations)}
+                                    "ALLOCATES": str(allocations), "LOCKS": str(locks)}
         done = subprocess.run([sys.executable, os.path.join(SCRIPTS, "costs.py"), os.path.join(self.folder, "program"),
                                "--baseline=" + self.baseline, *options], env=environment, capture_output=True, text=True)
         return done.returncode, done.stdout
@@ -48,30 +55,37 @@ class Costs(unittest.TestCase):
     def test_costs_are_counted_for_each_repetition(self):
         self.assertEqual(self.costs(300, 2, "--update")[0], 0)
         with open(self.baseline, encoding="utf-8") as file:
-            self.assertEqual(json.load(file), {"copy": {"instructions": 300, "allocations": 2}})
+            self.assertEqual(json.load(file),
+                             {"copy": {"instructions": 300, "allocations": 2, "locks": 3, "lines": 2}})
 
     def test_a_small_increase_is_not_a_failure(self):
         self.costs(300, 2, "--update")
         code, out = self.costs(315, 2)
         self.assertEqual(code, 0, out)
-        self.assertRegex(out, r"(?m)^copy +315 +300 +400 +2 +2$")
+        self.assertRegex(out, r"(?m)^copy +315 +300 +400 +2 +2 +2 +3 +3 +2 +2 +2$")
 
     def test_an_increase_above_five_percent_is_a_failure(self):
         self.costs(300, 2, "--update")
         code, out = self.costs(316, 2)
         self.assertEqual(code, 1)
-        self.assertIn("FAILED: copy: grew by 5%", out)
+        self.assertIn("FAILED: copy: instructions grew from 300 to 316", out)
 
     def test_one_more_allocation_is_a_failure(self):
         self.costs(300, 1, "--update")
         code, out = self.costs(300, 2)
         self.assertEqual(code, 1)
-        self.assertIn("FAILED: copy: allocates more", out)
+        self.assertIn("FAILED: copy: allocations grew from 1 to 2", out)
+
+    def test_one_more_lock_is_a_failure(self):
+        self.costs(300, 2, "--update")
+        code, out = self.costs(300, 2, locks=4)
+        self.assertEqual(code, 1)
+        self.assertIn("FAILED: copy: locks grew from 3 to 4", out)
 
     def test_a_limit_is_reported_and_not_enforced(self):
         code, out = self.costs(401, 3, "--update")
         self.assertEqual(code, 0)
-        self.assertIn("over its bound", out)
+        self.assertIn("over its bound: instructions, allocations", out)
 
     def test_a_case_that_the_baseline_lacks_is_a_failure(self):
         with open(self.baseline, "w", encoding="utf-8") as file:
