@@ -88,13 +88,13 @@ class Array:
     ) -> Array:
         """Returns an array of memory that is on a device already. Copies no data.
 
-        type        A Schema, or an object with `__arrow_c_schema__` such as a pyarrow type.
-        buffers     The buffers of the type's layout in order. None is a missing validity bitmap. An integer is an
-                    address or handle, which needs `owner` and `device`.
-        null_count  -1 if unknown. Without a validity bitmap it is 0.
-        queue       The queue whose work so far writes the buffers. The array is ready after that work. Without a queue
-                    the call waits for the arrays that `buffers` belong to.
-        owner       An object that keeps the memory alive. The array keeps `buffers` and `owner` until it is released.
+        :param type: A Schema, or an object with `__arrow_c_schema__` such as a pyarrow type.
+        :param buffers: The buffers of the type's layout in order. None is a missing validity bitmap. An integer is an
+            address or handle, which needs `owner` and `device`.
+        :param null_count: -1 if unknown. Without a validity bitmap it is 0.
+        :param queue: The queue whose work so far writes the buffers. The array is ready after that work. Without a
+            queue the call waits for the arrays that `buffers` belong to.
+        :param owner: An object that keeps the memory alive. The array keeps `buffers` and `owner` until it is released.
 
         >>> import arrowdevice, pyarrow
         >>> memory = arrowdevice.Memory("cpu", 64)

@@ -168,9 +168,9 @@ class Queue:
 class Pool:
     """A pool of a device's memory.
 
-    max_cached_bytes  Bytes that the pool keeps for reuse. 0 means a part of the device's memory. A negative number
-                      means none.
-    max_bytes         Limit of the bytes in use and cached. 0 means no limit. Beyond it, OutOfMemoryError.
+    :param max_cached_bytes: Bytes that the pool keeps for reuse. 0 means a part of the device's memory. A negative
+        number means none.
+    :param max_bytes: Limit of the bytes in use and cached. 0 means no limit. Beyond it, OutOfMemoryError.
 
     >>> import arrowdevice, pyarrow
     >>> pool = arrowdevice.Pool("cpu", max_bytes=1 << 20)

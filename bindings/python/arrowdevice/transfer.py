@@ -132,15 +132,15 @@ def to_device(
     `__dlpack__`. Returns an Array (a RecordBatch for a struct without nulls of its own) or a Stream. An array stays
     usable. A stream is moved. For a Table of this package, the result is a Table.
 
-    copy        None shares if possible. True always copies. False never copies: NotShareableError if a copy is needed.
-    wait        For an array or table. False returns while the copy runs, see `Array.is_ready()` and `Array.wait()`.
-    timeout     Seconds. Limits the whole call, or each `next()` of a stream.
-    queue       The copy runs on this queue, after its work so far. None means a queue of the library. A stream uses the
-                queue alone until it is closed. If another package takes the stream, the queue is closed.
-    pool        The pool of the target device for copies. None means its default pool.
-    depth       For a stream. Number of batches that the stream requests before it returns the oldest. 0 means 2.
-    read_ahead  For a stream. True calls the producer on a thread of the stream.
-    interface   For a stream. "pull", or "async" for the handlers of the async interface.
+    :param copy: None shares if possible. True always copies. False never copies: NotShareableError if a copy is needed.
+    :param wait: For an array or table. False returns while the copy runs, see `Array.is_ready()` and `Array.wait()`.
+    :param timeout: Seconds. Limits the whole call, or each `next()` of a stream.
+    :param queue: The copy runs on this queue, after its work so far. None means a queue of the library. A stream uses
+        the queue alone until it is closed. If another package takes the stream, the queue is closed.
+    :param pool: The pool of the target device for copies. None means its default pool.
+    :param depth: For a stream. Number of batches that the stream requests before it returns the oldest. 0 means 2.
+    :param read_ahead: For a stream. True calls the producer on a thread of the stream.
+    :param interface: For a stream. "pull", or "async" for the handlers of the async interface.
 
     >>> import arrowdevice, pyarrow
     >>> batch = pyarrow.record_batch({"n": [1, 2, 3]})
