@@ -11,6 +11,9 @@ import re
 import subprocess
 import sys
 
+sys.dont_write_bytecode = True
+from markdown import blocks, pages, read  # noqa: E402: it is beside this file
+
 EXPECTED_COMMANDS = 13  # a page that loses its marks loses its test
 MAY_VARY = (
     (r"(?m)^(\w+ +\d+ +)\S.*?( +[\d.]+ [KMGT]iB)", r"\1NAME\2"),  # a device's name, in a list
@@ -48,35 +51,16 @@ def commands(block):
         command, output = line[2:], []
 
 
-def blocks(pages, text):
-    above, code = "", []
-    for _, line, language in pages.lines(text):
-        if language is None:
-            above = line if line.strip() else above
-        elif language == "console" and above == "<!-- run -->":
-            if not code or not pages.FENCE.match(line):
-                code.append(line)
-            else:
-                yield "\n".join(code[1:])
-                above, code = "", []
-
-
 def main(root, tool, examples, plugins):
-    sys.path.insert(0, os.path.join(root, "docs", "site"))
-    sys.dont_write_bytecode = True
-    import pages
-
     assert first_missing(words("a 1\nb  /x/y"), words("a 2 more b /z")) is None
     assert first_missing(words("a b"), words("b a")) == "a b"
 
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ARROWDEVICE_")}
     environment |= {"PATH": os.path.dirname(os.path.abspath(tool)) + os.pathsep + environment["PATH"], "ARROWDEVICE_BACKEND_PATH": plugins}
     wrong, count = [], 0
-    for page in pages.written(root):
-        with open(os.path.join(root, page), encoding="utf-8") as file:
-            text = file.read()
-        for block in blocks(pages, text):
-            for command, shown in commands(block):
+    for page in pages(root):
+        for _, language, code, above in blocks(read(root, page)):
+            for command, shown in commands(code) if (language, above) == ("console", "<!-- run -->") else ():
                 done = subprocess.run(command, shell=True, cwd=examples, env=environment, stdin=subprocess.DEVNULL,
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
                 count += 1
