@@ -14,6 +14,7 @@
 #   valgrind   the unit tests under memcheck
 #   coverage   which lines of src/ the tests reach
 #   minimal    the demo and all tests in a minimal Debian 12 and a minimal Debian 13; as root
+#   debian     the Debian packages in a minimal Debian 12 and a minimal Debian 13, lintian, a program against them; as root
 #   compilers  everything compiled with GCC 13 and 14 and Clang 16 to 19, with both standard libraries; as root
 #   aarch64    the unit, loader, conformance and fault suites, and the wheel, for AArch64 under qemu-user; as root
 #   analyzer   Clang's static analyser over the library, the backends and the tool
@@ -73,6 +74,11 @@ minimal() {
   CI=true "$root/scripts/minimal.sh" trixie demo test
 }
 
+debian() {
+  "$root/scripts/debian-package.sh" bookworm
+  "$root/scripts/debian-package.sh" trixie
+}
+
 compilers() { "$root/scripts/compilers.sh"; }
 aarch64() { "$root/scripts/aarch64.sh"; }
 
@@ -115,12 +121,12 @@ check_hardened() {
 
 "$root/scripts/install-deps.sh"
 mkdir -p "$logs"
-[ $# -gt 0 ] || set -- minimal compilers aarch64 analyzer clang lto hardened threads starved valgrind coverage mutations soak fuzz
+[ $# -gt 0 ] || set -- minimal debian compilers aarch64 analyzer clang lto hardened threads starved valgrind coverage mutations soak fuzz
 passed=0
 failed=0
 for part in "$@"; do
   case $part in
-    fuzz | soak | mutations | threads | starved | valgrind | coverage | minimal | compilers | aarch64 | analyzer | clang | lto | hardened) ;;
+    fuzz | soak | mutations | threads | starved | valgrind | coverage | minimal | debian | compilers | aarch64 | analyzer | clang | lto | hardened) ;;
     *)
       echo "check-all.sh: there is no part $part; see the first lines of $0" >&2
       exit 2
