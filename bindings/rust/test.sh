@@ -82,7 +82,9 @@ nowhere="PKG_CONFIG_LIBDIR=/nonexistent PKG_CONFIG_PATH=/nonexistent"
 cargo fmt --all --check
 # shellcheck disable=SC2086  # two words or none
 cargo clippy --locked --workspace $left_out --all-targets -- -D warnings
-cargo clippy --locked --package arrowdevice --no-default-features -- -D warnings
+for features in "" arrow stream; do
+  cargo clippy --locked --package arrowdevice --no-default-features --features "$features" -- -D warnings
+done
 cargo doc --locked --no-deps
 cargo run --locked --quiet --example first_batch
 # The shader is compiled here, so that the example runs the one in examples/.

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#![cfg_attr(feature = "arrow", doc = include_str!("../README.md"))]
+#![cfg_attr(all(feature = "arrow", feature = "stream"), doc = include_str!("../README.md"))]
 #![cfg_attr(
-    not(feature = "arrow"),
-    doc = "The safe side of libarrowdevice; its README is about the feature `arrow`."
+    not(all(feature = "arrow", feature = "stream")),
+    doc = "The safe side of libarrowdevice; its README is about the features `arrow` and `stream`."
 )]
 
 mod array;
 #[cfg(feature = "arrow")]
 mod arrow;
+#[cfg(feature = "stream")]
+mod async_stream;
 mod backend;
 mod buffer;
 mod call;
@@ -33,6 +35,8 @@ pub use array::{Array, Validation};
 #[cfg(feature = "arrow")]
 pub use arrow::RecordBatches;
 pub use arrowdevice_sys as sys;
+#[cfg(feature = "stream")]
+pub use async_stream::AsyncStream;
 pub use backend::{BackendReport, backend_reports, load_backend};
 pub use buffer::Buffer;
 pub use deferred::{deferred_run, deferred_set_manual, wait_idle};

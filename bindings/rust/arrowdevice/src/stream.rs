@@ -3,9 +3,13 @@ use std::cell::{Cell, UnsafeCell};
 use std::fmt;
 use std::iter::FusedIterator;
 use std::marker::PhantomData;
+#[cfg(feature = "stream")]
+use std::ptr::null;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::array::Array;
+#[cfg(feature = "stream")]
+use crate::async_stream::AsyncStream;
 use crate::call::{call, count};
 use crate::device::Device;
 use crate::device_type::DeviceType;
@@ -265,6 +269,26 @@ impl Stream {
         });
         match taken {
             Ok(()) => Ok(out),
+            Err(error) => Err(MoveError::new(error, self)),
+        }
+    }
+
+    /// Turns the stream into one for asynchronous programs, which is a `futures_core::Stream`.
+    ///
+    /// A thread of the library begins to read at once. It holds at most `depth` arrays that the
+    /// consumer has not taken, including the array that it reads. 0 means 4. The arrays may be
+    /// returned before their data is complete, as those of this stream.
+    ///
+    /// The call does not block. It fails with `InvalidInput` if the stream is released, and with
+    /// `OutOfMemory` if no thread can start. The error holds the stream.
+    #[cfg(feature = "stream")]
+    pub fn into_async(mut self, depth: u32) -> Result<AsyncStream, MoveError<Stream>> {
+        let started = AsyncStream::start(depth, self.schema.clone(), self.source, |handler| {
+            // SAFETY: the stream is ours alone, and the handler lives until its release.
+            self.hand_over(|raw, error| unsafe { sys::arrowdevice_async_produce(raw, handler, null(), error) })
+        });
+        match started {
+            Ok(started) => Ok(started.with_queues(std::mem::take(&mut self.queues))),
             Err(error) => Err(MoveError::new(error, self)),
         }
     }

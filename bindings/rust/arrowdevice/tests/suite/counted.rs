@@ -3,23 +3,33 @@
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
 use arrow_schema::DataType;
 use arrowdevice::{Array, Schema, sys};
 
 /// Counts releases or drops.
 #[derive(Clone, Default)]
-pub(crate) struct Count(Arc<AtomicUsize>);
+pub(crate) struct Count(Arc<(Mutex<usize>, Condvar)>);
 
 impl Count {
     pub(crate) fn add(&self) {
-        self.0.fetch_add(1, Ordering::SeqCst);
+        let (count, changed) = &*self.0;
+        *count.lock().unwrap() += 1;
+        changed.notify_all();
     }
 
     pub(crate) fn get(&self) -> usize {
-        self.0.load(Ordering::SeqCst)
+        *self.0.0.lock().unwrap()
+    }
+
+    /// Waits until another thread has counted so far. It fails the test after a minute.
+    pub(crate) fn wait_until(&self, expected: usize) {
+        let (count, changed) = &*self.0;
+        let limit = Duration::from_secs(60);
+        let waiting = changed.wait_timeout_while(count.lock().unwrap(), limit, |count| *count < expected);
+        assert!(!waiting.unwrap().1.timed_out(), "{} of {expected}", self.get());
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Tests the crate on every device of `ARROWDEVICE_TEST_DEVICES`. `test.sh` sets the environment.
 
+mod async_streams;
 mod counted;
 mod devices;
 mod errors;

@@ -13,15 +13,15 @@ use crate::counted::{self, Count, Dropped};
 use crate::devices::{device, tested};
 use crate::types::{self, numbers};
 
-fn schema() -> Schema {
+pub(crate) fn schema() -> Schema {
     Schema::try_from(numbers([]).schema_ref().as_ref()).unwrap()
 }
 
-fn host(batch: &RecordBatch) -> Array {
+pub(crate) fn host(batch: &RecordBatch) -> Array {
     Array::try_from(batch).unwrap()
 }
 
-fn batches() -> Vec<RecordBatch> {
+pub(crate) fn batches() -> Vec<RecordBatch> {
     (0..5).map(|batch| numbers(batch * 10..batch * 12)).collect()
 }
 
@@ -29,7 +29,7 @@ fn reader(batches: Vec<Result<RecordBatch, ArrowError>>) -> impl RecordBatchRead
     RecordBatchIterator::new(batches, numbers([]).schema())
 }
 
-fn produced<I>(arrays: I) -> Stream
+pub(crate) fn produced<I>(arrays: I) -> Stream
 where
     I: Iterator<Item = Result<Array>> + Send + 'static,
 {
@@ -88,13 +88,15 @@ fn stream_may_be_empty() {
     assert!(stream.next().is_none());
 }
 
+/// Returns two arrays and then an error.
+pub(crate) fn failing() -> impl Iterator<Item = Result<Array>> + Send + 'static {
+    let arrays = batches().into_iter().take(2).map(|batch| Ok(host(&batch)));
+    arrays.chain([Err(Error::new(libc::EPIPE, "the pipe broke"))])
+}
+
 #[test]
 fn stream_returns_its_batches_before_an_error() {
     for device in tested() {
-        let failing = || {
-            let arrays = batches().into_iter().take(2).map(|batch| Ok(host(&batch)));
-            arrays.chain([Err(Error::new(libc::EPIPE, "the pipe broke"))])
-        };
         let there = produced(failing()).into_device(device, StreamOptions::new()).unwrap();
         let items: Vec<_> = there.collect();
         assert_eq!(items.len(), 3);
@@ -194,7 +196,7 @@ fn dropping_a_stream_early_drops_its_producer() {
 }
 
 /// Makes a producer that reports when it is asked, and then waits for its array.
-fn waiting() -> (Stream, Receiver<()>, Sender<Array>) {
+pub(crate) fn waiting() -> (Stream, Receiver<()>, Sender<Array>) {
     let (asked, is_asked) = channel();
     let (give, given) = channel::<Array>();
     let arrays = std::iter::from_fn(move || {

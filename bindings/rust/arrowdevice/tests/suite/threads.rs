@@ -2,8 +2,8 @@
 use std::thread;
 
 use arrowdevice::{
-    Array, Buffer, Canceller, CopyOptions, Device, Error, MoveError, Node, Owned, Pool, Queue, RecordBatches, Schema,
-    Stream, Validation, View, sys,
+    Array, AsyncStream, Buffer, Canceller, CopyOptions, Device, Error, MoveError, Node, Owned, Pool, Queue,
+    RecordBatches, Schema, Stream, Validation, View, sys,
 };
 
 use crate::devices::tested;
@@ -40,6 +40,13 @@ const _: () = {
     send::<Queue>();
     send::<Stream>();
     send::<RecordBatches>();
+    send::<AsyncStream>();
+};
+
+/// The future of the schema runs in executors with several threads.
+const _: fn(&mut AsyncStream) = |stream| {
+    fn send_value(_: &impl Send) {}
+    send_value(&stream.schema());
 };
 
 /// Does not compile for a `Sync` type, because two implementations of `Shared` would then apply and
@@ -58,7 +65,7 @@ macro_rules! assert_not_sync {
         };
     )*};
 }
-assert_not_sync!(Queue, Stream, RecordBatches);
+assert_not_sync!(Queue, Stream, RecordBatches, AsyncStream);
 
 #[test]
 fn many_threads_read_one_array() {

@@ -4,12 +4,15 @@
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use arrowdevice::{
     Allocator, Array, Device, DeviceType, Error, ErrorKind, Pool, PoolOptions, Queue, Result, Schema, Stream,
     StreamOptions,
 };
+use futures::StreamExt;
+use futures::executor::block_on;
 
 use crate::devices::device;
 use crate::types::numbers;
@@ -32,6 +35,14 @@ unsafe impl Allocator for Asked {
 /// Returns true if the stream still used the application's queue when `next` asked for its first
 /// array, which fails.
 fn uses_the_applications_queue(next: impl FnOnce(Stream) -> Error) -> bool {
+    uses_the_queue_after(|stream, open| {
+        drop(open);
+        next(stream)
+    })
+}
+
+/// Does the same with a producer that waits until `next` drops its second argument.
+fn uses_the_queue_after(next: impl FnOnce(Stream, Sender<()>) -> Error) -> bool {
     let device = device("ext_dev:0");
     let application = Queue::new(device).unwrap();
     let native = application.native().unwrap();
@@ -42,9 +53,14 @@ fn uses_the_applications_queue(next: impl FnOnce(Stream) -> Error) -> bool {
 
     let batch = numbers(0..1000);
     let schema = Schema::try_from(batch.schema_ref().as_ref()).unwrap();
-    let stream = Stream::from_arrays(&schema, vec![Array::try_from(&batch).unwrap()], DeviceType::CPU).unwrap();
+    let (open, is_open) = channel::<()>();
+    let arrays = std::iter::once_with(move || {
+        is_open.recv().unwrap_err(); // the sender is dropped
+        Array::try_from(&batch)
+    });
+    let stream = Stream::from_iterator(&schema, DeviceType::CPU, arrays);
     let options = StreamOptions::new().queue(wrapped).pool(&pool);
-    let error = next(stream.into_device(device, options).unwrap());
+    let error = next(stream.into_device(device, options).unwrap(), open);
     assert_eq!(error.kind(), ErrorKind::OutOfMemory, "{error}");
     let asked = asked.lock().unwrap();
     assert!(!asked.is_empty());
@@ -71,6 +87,15 @@ fn streams_behind_streams_and_readers_use_a_wrapped_queue() {
     assert!(uses_the_applications_queue(|stream| {
         let mut reader = stream.into_reader(StreamOptions::new()).unwrap();
         reader.next().unwrap().unwrap_err().into()
+    }));
+}
+
+#[test]
+fn async_stream_uses_a_wrapped_queue_until_it_is_dropped() {
+    assert!(uses_the_queue_after(|stream, open| {
+        let mut stream = stream.into_async(1).unwrap();
+        drop(open);
+        block_on(stream.next()).unwrap().unwrap_err()
     }));
 }
 
