@@ -17,6 +17,7 @@
 #   debian     the Debian packages in a minimal Debian 12 and a minimal Debian 13, lintian, a program against them; as root
 #   compilers  everything compiled with GCC 13 and 14 and Clang 16 to 19, with both standard libraries; as root
 #   aarch64    the unit, loader, conformance and fault suites, and the wheel, for AArch64 under qemu-user; as root
+#   rust       the Rust crate's tests with the oldest and the newest arrow crates
 #   analyzer   Clang's static analyser over the library, the backends and the tool
 #   clang, lto, hardened
 #              a build of that kind, warnings as errors, and most tests; checks that the hardening took effect
@@ -79,6 +80,11 @@ debian() {
   "$root/scripts/debian-package.sh" trixie
 }
 
+rust() {
+  "$root/scripts/test.sh" --build-only >&2
+  "$root/bindings/rust/test.sh" "$work/test" --arrow
+}
+
 compilers() { "$root/scripts/compilers.sh"; }
 aarch64() { "$root/scripts/aarch64.sh"; }
 
@@ -121,12 +127,12 @@ check_hardened() {
 
 "$root/scripts/install-deps.sh"
 mkdir -p "$logs"
-[ $# -gt 0 ] || set -- minimal debian compilers aarch64 analyzer clang lto hardened threads starved valgrind coverage mutations soak fuzz
+[ $# -gt 0 ] || set -- minimal debian compilers aarch64 rust analyzer clang lto hardened threads starved valgrind coverage mutations soak fuzz
 passed=0
 failed=0
 for part in "$@"; do
   case $part in
-    fuzz | soak | mutations | threads | starved | valgrind | coverage | minimal | debian | compilers | aarch64 | analyzer | clang | lto | hardened) ;;
+    fuzz | soak | mutations | threads | starved | valgrind | coverage | minimal | debian | compilers | aarch64 | rust | analyzer | clang | lto | hardened) ;;
     *)
       echo "check-all.sh: there is no part $part; see the first lines of $0" >&2
       exit 2

@@ -3,6 +3,11 @@
 # Checks and tests the Rust crates against a Meson build of the library:
 #
 #   bindings/rust/test.sh BUILD
+#   bindings/rust/test.sh BUILD --arrow [VERSION...]
+#
+# The first form runs all checks with the `arrow` crates of Cargo.lock, and compiles the crate with
+# the oldest ones that it accepts. The second form runs the crate's tests with each version. The
+# default is the oldest version and that of Cargo.lock.
 #
 # The script needs Rust 1.88 or newer with rustfmt and clippy, and exits with 77 without them. Without
 # libclang (Debian and Ubuntu: libclang-dev) it does not compare the declarations with the headers.
@@ -10,8 +15,19 @@
 # builds in BUILD/rust.
 set -eu
 
-[ $# -eq 1 ] && [ -f "$1/build.ninja" ] || { echo "usage: test.sh BUILD, a Meson build folder of the library" >&2; exit 2; }
+usage() {
+  echo "usage: test.sh BUILD [--arrow [VERSION...]], BUILD a Meson build folder of the library" >&2
+  exit 2
+}
+[ $# -ge 1 ] && [ -f "$1/build.ninja" ] || usage
 build=$(cd "$1" && pwd)
+shift
+form=${1:-all}
+[ $# -eq 0 ] || shift
+case $form in
+  all | --arrow) ;;
+  *) usage ;;
+esac
 cd "$(dirname "$0")"
 
 missing() {
@@ -58,6 +74,36 @@ export CARGO_TARGET_DIR="$build/rust"
 export CARGO_TERM_COLOR=never
 export RUSTDOCFLAGS="-D warnings"
 
+# Prints the oldest version of the `arrow` crates that the crate accepts.
+oldest_arrow() { sed -n 's/^arrow-array = .*">=\([0-9]*\),.*/\1.0.0/p' arrowdevice/Cargo.toml; }
+
+# Prints the version of the `arrow` crates in a lock file.
+locked_arrow() { sed -n '/^name = "arrow-array"$/{n;s/^version = "\(.*\)"$/\1/p;}' "$1"; }
+
+# with_arrow VERSION COMMAND OPTION: runs a command of cargo in a copy of the crates, with this
+# version of the `arrow` crates. Other crates have the versions of Cargo.lock if possible.
+with_arrow() {
+  crates=$build/rust/arrow-$1
+  rm -rf "$crates"
+  mkdir -p "$crates"
+  cp -R Cargo.toml Cargo.lock arrowdevice arrowdevice-sys declarations "$crates"
+  sed -i "/^arrow-[a-z]* = /s/version = \"[^\"]*\"/version = \"=$1\"/" "$crates/arrowdevice/Cargo.toml"
+  cargo update --quiet --manifest-path "$crates/Cargo.toml" --workspace
+  [ "$(locked_arrow "$crates/Cargo.lock")" = "$1" ] || { echo "arrow-array $1 was not selected" >&2; exit 1; }
+  cargo "$2" --locked --manifest-path "$crates/Cargo.toml" --package arrowdevice "$3"
+}
+
+case $form in
+  --arrow)
+    [ $# -gt 0 ] || set -- "$(oldest_arrow)" "$(locked_arrow Cargo.lock)"
+    for version in "$@"; do
+      echo "arrow $version"
+      with_arrow "$version" test --no-fail-fast
+    done
+    exit
+    ;;
+esac
+
 # Checks how the build finds the library: by a named folder, with an error if it is missing, and
 # not at all for documentation.
 finding() { env CARGO_TARGET_DIR="$build/rust/finding" "$@" cargo check --locked --quiet --package arrowdevice-sys; }
@@ -85,6 +131,7 @@ cargo clippy --locked --workspace $left_out --all-targets -- -D warnings
 for features in "" arrow stream; do
   cargo clippy --locked --package arrowdevice --no-default-features --features "$features" -- -D warnings
 done
+with_arrow "$(oldest_arrow)" check --tests
 cargo doc --locked --no-deps
 cargo run --locked --quiet --example first_batch
 # The shader is compiled here, so that the example runs the one in examples/.
