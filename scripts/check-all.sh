@@ -17,7 +17,7 @@
 #   debian     the Debian packages in a minimal Debian 12 and a minimal Debian 13, lintian, a program against them; as root
 #   compilers  everything compiled with GCC 13 and 14 and Clang 16 to 19, with both standard libraries; as root
 #   aarch64    the unit, loader, conformance and fault suites, and the wheel, for AArch64 under qemu-user; as root
-#   rust       the Rust crate's tests with the oldest and the newest arrow crates
+#   rust       the Rust crate's tests with the oldest arrow crates and those of DataFusion, and the DataFusion example
 #   analyzer   Clang's static analyser over the library, the backends and the tool
 #   clang, lto, hardened
 #              a build of that kind, warnings as errors, and most tests; checks that the hardening took effect
@@ -83,6 +83,7 @@ debian() {
 rust() {
   "$root/scripts/test.sh" --build-only >&2
   "$root/bindings/rust/test.sh" "$work/test" --arrow
+  "$root/bindings/rust/test.sh" "$work/test" --datafusion
 }
 
 compilers() { "$root/scripts/compilers.sh"; }

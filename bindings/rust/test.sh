@@ -4,10 +4,12 @@
 #
 #   bindings/rust/test.sh BUILD
 #   bindings/rust/test.sh BUILD --arrow [VERSION...]
+#   bindings/rust/test.sh BUILD --datafusion
 #
 # The first form runs all checks with the `arrow` crates of Cargo.lock, and compiles the crate with
 # the oldest ones that it accepts. The second form runs the crate's tests with each version. The
-# default is the oldest version and that of Cargo.lock.
+# default is the oldest version, that of the DataFusion example, and that of Cargo.lock. The third
+# form tests the DataFusion example, which takes minutes to compile.
 #
 # The script needs Rust 1.88 or newer with rustfmt and clippy, and exits with 77 without them. Without
 # libclang (Debian and Ubuntu: libclang-dev) it does not compare the declarations with the headers.
@@ -16,7 +18,7 @@
 set -eu
 
 usage() {
-  echo "usage: test.sh BUILD [--arrow [VERSION...]], BUILD a Meson build folder of the library" >&2
+  echo "usage: test.sh BUILD [--arrow [VERSION...] | --datafusion], BUILD a Meson build folder of the library" >&2
   exit 2
 }
 [ $# -ge 1 ] && [ -f "$1/build.ninja" ] || usage
@@ -26,6 +28,7 @@ form=${1:-all}
 [ $# -eq 0 ] || shift
 case $form in
   all | --arrow) ;;
+  --datafusion) [ $# -eq 0 ] || usage ;;
   *) usage ;;
 esac
 cd "$(dirname "$0")"
@@ -95,11 +98,16 @@ with_arrow() {
 
 case $form in
   --arrow)
-    [ $# -gt 0 ] || set -- "$(oldest_arrow)" "$(locked_arrow Cargo.lock)"
+    [ $# -gt 0 ] || set -- "$(oldest_arrow)" "$(locked_arrow examples-datafusion/Cargo.lock)" "$(locked_arrow Cargo.lock)"
     for version in "$@"; do
       echo "arrow $version"
       with_arrow "$version" test --no-fail-fast
     done
+    exit
+    ;;
+  --datafusion)
+    cargo clippy --locked --manifest-path examples-datafusion/Cargo.toml --all-targets -- -D warnings
+    cargo test --locked --manifest-path examples-datafusion/Cargo.toml
     exit
     ;;
 esac
@@ -126,6 +134,7 @@ nowhere="PKG_CONFIG_LIBDIR=/nonexistent PKG_CONFIG_PATH=/nonexistent"
 }
 
 cargo fmt --all --check
+cargo fmt --manifest-path examples-datafusion/Cargo.toml --check
 # shellcheck disable=SC2086  # two words or none
 cargo clippy --locked --workspace $left_out --all-targets -- -D warnings
 for features in "" arrow stream; do
