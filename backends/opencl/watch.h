@@ -4,11 +4,11 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <vector>
 
+#include "base/condition_variable.h"
 #include "opencl/handles.h"
 
 namespace arrowdevice::opencl {
@@ -27,7 +27,7 @@ class Watch {
   void stop();
 
   std::mutex mutex_;
-  std::condition_variable changed_;
+  ConditionVariable changed_;
   std::vector<std::function<bool()>> looks_;
   bool is_running_ = false;
   bool is_stopping_ = false;

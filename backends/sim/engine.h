@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -15,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/condition_variable.h"
 #include "sim/fence.h"
 #include "sim/pages.h"
 
@@ -105,7 +105,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   const std::string owner_;
   mutable std::mutex mutex_;  // guards all members below; never held while a fence finishes or bytes move
-  std::condition_variable changed_;
+  ConditionVariable changed_;
   std::vector<std::shared_ptr<SubmissionQueue>> queues_;  // queues with pending work; the next queue is first
   State state_;
   std::chrono::microseconds latency_{0};

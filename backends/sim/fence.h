@@ -3,13 +3,14 @@
 // final.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "base/condition_variable.h"
 
 namespace arrowdevice::sim {
 
@@ -39,7 +40,7 @@ class Fence {
   void throw_if_failed() const;
 
   mutable std::mutex mutex_;
-  mutable std::condition_variable changed_;
+  mutable ConditionVariable changed_;
   bool finished_ = false;
   std::optional<std::string> failure_;
   std::vector<std::function<void()>> wakers_;

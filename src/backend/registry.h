@@ -4,7 +4,6 @@
 
 #include <sys/types.h>
 
-#include <condition_variable>
 #include <deque>
 #include <map>
 #include <memory>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "base/condition_variable.h"
 
 namespace arrowdevice::backend {
 
@@ -65,7 +65,7 @@ class Registry {
   void add_report(Look look);
 
   mutable std::mutex mutex_;  // guards all members below; not held while a plugin is opened
-  std::condition_variable changed_;
+  ConditionVariable changed_;
   std::vector<std::unique_ptr<Backend>> backends_;
   std::deque<Look> looks_;
   std::set<ArrowDeviceType> not_found_;

@@ -7,12 +7,12 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <system_error>
 #include <thread>
 
+#include "base/condition_variable.h"
 #include "base/error.h"
 #include "base/process.h"
 
@@ -26,7 +26,7 @@ constexpr auto kExitPatience = std::chrono::seconds(2);
 // ends. A forked child has none of the threads, but may start its own.
 struct Workers {
   std::mutex mutex;
-  std::condition_variable changed;
+  ConditionVariable changed;
   int busy = 0;
   pid_t process = getpid();
 

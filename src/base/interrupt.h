@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 #include <optional>
 
+#include "base/condition_variable.h"
 #include "base/deadline.h"
 
 namespace arrowdevice::interrupt {
@@ -55,7 +55,7 @@ bool wait_in_slices(int64_t timeout_ns, const Wait& wait) {
 
 // Waits until the predicate is true. Returns false if the deadline passes first. The lock is not held during a check.
 template <typename Predicate>
-bool wait(std::condition_variable& changed, std::unique_lock<std::mutex>& lock, const Deadline& deadline,
+bool wait(ConditionVariable& changed, std::unique_lock<std::mutex>& lock, const Deadline& deadline,
           const Predicate& predicate) {
   std::optional<RegularCheck> regular;
   if (is_set()) regular.emplace();

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <condition_variable>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -19,6 +18,7 @@
 #include <utility>
 
 #include "base/background.h"
+#include "base/condition_variable.h"
 #include "base/environment.h"
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -125,7 +125,7 @@ class Crew {
   const Processors of_caller_;
   const Processors of_helpers_;
   std::mutex mutex_;  // guards all members below
-  std::condition_variable changed_;
+  ConditionVariable changed_;
   int helping_ = 0;
   bool is_over_ = false;
   std::exception_ptr failure_;
@@ -206,7 +206,7 @@ class Helper {
   }
 
   Processors processors_;  // those that the thread uses
-  std::condition_variable changed_;
+  ConditionVariable changed_;
   std::shared_ptr<Crew> crew_;  // guarded by the mutex of `idle`, as the next member
   Helper* before_ = nullptr;    // the idle thread that began to wait before this one
 };

@@ -76,7 +76,7 @@ DeferredWork& DeferredWork::instance() {
 // A forked child has none of the threads that wait here or work outside. A condition variable with waiters that do not
 // exist would stop the child.
 void DeferredWork::forget_parent() noexcept {
-  new (&changed_) std::condition_variable();
+  new (&changed_) ConditionVariable();
   ending_ = 0;
   has_thread_ = false;
 }

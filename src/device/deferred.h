@@ -2,11 +2,11 @@
 // Deferred work: releases that run after an event has fired, on a thread of the library or in the program's calls.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 
+#include "base/condition_variable.h"
 #include "base/deadline.h"
 #include "device/event.h"
 
@@ -85,7 +85,7 @@ class DeferredWork {
   bool wait_until_idle(const Deadline& deadline);
 
   std::mutex mutex_;  // guards all members below
-  std::condition_variable changed_;
+  ConditionVariable changed_;
   List list_;
   int64_t ending_ = 0;  // number of items that are off the list but not destroyed yet, and of work outside
   bool manual_ = false;

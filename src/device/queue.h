@@ -3,13 +3,13 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 
+#include "base/condition_variable.h"
 #include "base/deadline.h"
 #include "base/error.h"
 #include "device/device.h"
@@ -153,8 +153,8 @@ class Queue {
   std::atomic<bool> may_wait_for_others_{false};
   std::atomic<bool> is_known_outside_;  // other code may submit work that the library does not see
 
-  mutable std::mutex mutex_;         // guards all members below
-  std::condition_variable changed_;  // when a turn or a native use ends
+  mutable std::mutex mutex_;   // guards all members below
+  ConditionVariable changed_;  // when a turn or a native use ends
   int native_uses_ = 0;
   Failure lost_;  // set if the work before the unwrap cannot be waited for
   std::shared_ptr<Event> last_;

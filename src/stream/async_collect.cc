@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library as a consumer: a producer's arrays as a stream that can be pulled.
 #include <cerrno>
-#include <condition_variable>
 #include <cstdio>
 #include <list>
 #include <mutex>
 #include <string>
 
 #include "array/locate.h"
+#include "base/condition_variable.h"
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "schema/copy.h"
@@ -230,7 +230,7 @@ class Collection final : public AsyncConsumer {
   ForeignProducer upstream_;
 
   std::mutex mutex_;  // guards all members below; unlocked during calls of the producer
-  std::condition_variable changed_;
+  ConditionVariable changed_;
   ArrowSchema schema_{};
   Metadata metadata_;
   std::list<Task> tasks_;

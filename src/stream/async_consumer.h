@@ -5,11 +5,11 @@
 #include <arrowdevice/abi.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 
+#include "base/condition_variable.h"
 #include "base/error.h"
 #include "stream/async_producer.h"
 
@@ -67,7 +67,7 @@ class ForeignProducer {
   void request(Lock& lock) noexcept;
 
   mutable std::mutex mutex_;  // guards all members below but the type; unlocked during calls of the producer
-  std::condition_variable left_;
+  ConditionVariable left_;
   ArrowAsyncProducer* producer_ = nullptr;
   ArrowDeviceType device_type_ = 0;
   int calls_ = 0;       // threads inside the producer

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <condition_variable>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "base/background.h"
+#include "base/condition_variable.h"
 #include "base/error.h"
 #include "schema/copy.h"
 #include "schema/tree.h"
@@ -314,7 +314,7 @@ class Passage final : public AsyncConsumer {
 
   std::mutex mutex_;                           // guards all members below
   std::shared_ptr<AsyncProducer> downstream_;  // NULL after it is released
-  std::condition_variable changed_;
+  ConditionVariable changed_;
   std::list<Arrival> arrivals_;
   std::atomic<bool> has_ended_{false};  // written by the executor's thread
   bool is_closed_ = false;

@@ -3,10 +3,10 @@
 
 #include <cassert>
 #include <cerrno>
-#include <condition_variable>
 #include <mutex>
 
 #include "base/background.h"
+#include "base/condition_variable.h"
 #include "base/error.h"
 
 namespace arrowdevice::stream {
@@ -36,7 +36,7 @@ class OwnThread final : public Executor {
   // Shared with the thread, so it outlives the executor while the thread runs.
   struct Shared {
     std::mutex mutex;  // guards all members below
-    std::condition_variable changed;
+    ConditionVariable changed;
     void (*task)(void*) = nullptr;
     void* arg = nullptr;
     bool is_ending = false;

@@ -13,13 +13,13 @@
 #include <arrowdevice/abi.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
 
+#include "base/condition_variable.h"
 #include "base/error.h"
 #include "device/device.h"
 #include "schema/tree.h"
@@ -99,7 +99,7 @@ class Pipeline : public std::enable_shared_from_this<Pipeline> {
   Metadata metadata_;
 
   std::mutex mutex_;  // guards all members below
-  std::condition_variable changed_;
+  ConditionVariable changed_;
   Batches batches_;
   Failure schema_failure_;   // failure of a thread that reads ahead
   Failure reading_failure_;  // the same, if there was no memory for a batch

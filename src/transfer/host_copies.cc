@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <list>
 #include <map>
 #include <memory>
@@ -16,6 +15,7 @@
 #include "array/locate.h"
 #include "array/owners.h"
 #include "base/background.h"
+#include "base/condition_variable.h"
 #include "base/error.h"
 #include "base/process.h"
 #include "device/deferred.h"
@@ -138,7 +138,7 @@ class HostCopies {
 
   // A forked child has none of the threads, and does not finish copies of its parent.
   void forget_parent() noexcept {
-    new (&changed_) std::condition_variable();  // the old one has waiters that do not exist
+    new (&changed_) ConditionVariable();  // the old one has waiters that do not exist
     for (auto& [source, copies] : added_) abandoned_.splice(abandoned_.end(), copies);
     added_.clear();
   }
@@ -180,7 +180,7 @@ class HostCopies {
   }
 
   std::mutex mutex_;  // guards all members below
-  std::condition_variable changed_;
+  ConditionVariable changed_;
   Added added_;
   std::list<HostCopy> abandoned_;
 };

@@ -150,19 +150,30 @@ def programs(root):
     return broken
 
 
-def environment(root):
-    """The process environment is read in one place."""
+def _only_in(root, allowed, words, reason):
+    """Code of the library and of the backends has the words in one file."""
     broken = []
-    allowed = os.path.join("src", "base", "environment.cc")
+    allowed = os.path.join("src", "base", allowed)
     for folder in ("src", "backends"):
         for path in _sources(root, folder):
             if path == allowed:
                 continue
             text = TOKENS.sub(lambda match: re.sub(r"[^\n]", " ", match.group(0)), _read(root, path))
-            for match in re.finditer(r"\b(?:secure_)?getenv\b|\benviron\b", text):
+            for match in re.finditer(words, text):
                 line = text.count("\n", 0, match.start()) + 1
-                broken.append(f"{path}:{line}: {match.group(0)}: only {allowed} reads the environment")
+                broken.append(f"{path}:{line}: {match.group(0)}: only {allowed} {reason}")
     return broken
 
 
-RULES = [layers, backends, vendor_headers, programs, environment]
+def environment(root):
+    """The process environment is read in one place."""
+    return _only_in(root, "environment.cc", r"\b(?:secure_)?getenv\b|\benviron\b", "reads the environment")
+
+
+def condition_variables(root):
+    """The wait() of the standard library needs a symbol that systems of manylinux_2_34 lack."""
+    return _only_in(root, "condition_variable.h", r"\bstd::condition_variable(?:_any)?\b",
+                    "uses those of the standard library; use its ConditionVariable")
+
+
+RULES = [layers, backends, vendor_headers, programs, environment, condition_variables]

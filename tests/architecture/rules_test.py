@@ -15,6 +15,7 @@ TIDY = {
     "include/arrowdevice/backend.h": '#include "arrowdevice.h"\n',
     "src/base/error.h": "#include <arrowdevice/arrowdevice.h>\n#include <transfer>\n",
     "src/base/environment.cc": 'const char* v = std::getenv("X");\n',
+    "src/base/condition_variable.h": "class ConditionVariable : private std::condition_variable {};\n",
     "src/schema/tree.h": '#include "base/error.h"\n',
     "src/backend/registry.cc": '#include "base/error.h"\n#include "cpu/cpu.h"\n#include <dlfcn.h>\n',
     "src/device/device.h": '#include "backend/registry.h"\n',
@@ -134,6 +135,12 @@ class Rules(unittest.TestCase):
             for path in ("src/base/log.cc", "src/backend/new.cc", "backends/sim/new.cc"):
                 with self.subTest(text=text, path=path):
                     self.refuses(rules.environment, path, text, "reads the environment")
+
+    def test_condition_variables_of_the_standard_library_are_used_in_one_place(self):
+        for text in ("std::condition_variable changed_;\n", "std::condition_variable_any changed_;\n"):
+            for path in ("src/device/new.h", "backends/sim/new.cc"):
+                with self.subTest(text=text, path=path):
+                    self.refuses(rules.condition_variables, path, text, "use its ConditionVariable")
 
     def test_a_word_in_a_comment_or_string_is_not_a_call(self):
         self.assertEqual(self.broken(rules.environment, {
