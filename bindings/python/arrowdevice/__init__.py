@@ -42,6 +42,7 @@ from .errors import (
     NotSupportedError,
     OutOfMemoryError,
 )
+from .paths import get_include, get_libraries, get_library_dirs
 from .queues import Memory, Pool, Queue
 from .schema import Schema
 from .streams import Stream
@@ -81,6 +82,9 @@ __all__ = [
     "device",
     "devices",
     "explain",
+    "get_include",
+    "get_libraries",
+    "get_library_dirs",
     "to_device",
     "wait_idle",
 ]

@@ -14,7 +14,15 @@ import arrowdevice
 
 FOLDER = pathlib.Path(arrowdevice.__file__).parent
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-BINARIES = sorted(path for path in FOLDER.rglob("*.so*"))
+WHEEL = importlib.metadata.distribution("arrowdevice").read_text("WHEEL")
+
+
+def is_binary(path):
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
+BINARIES = sorted(path for path in FOLDER.rglob("*") if path.is_file() and is_binary(path))
 
 
 def test_the_installed_package_is_tested():
@@ -22,17 +30,23 @@ def test_the_installed_package_is_tested():
     assert (FOLDER / "py.typed").exists() and (FOLDER / "_core.pyi").exists()
 
 
-def test_the_package_contains_the_library_and_its_plugins():
+def test_the_package_contains_the_library_its_plugins_and_the_tool():
     names = {str(path.relative_to(FOLDER)) for path in BINARIES}
-    assert {"_core.abi3.so", "libarrowdevice.so.0", "arrowdevice-1/libarrowdevice-sim.so",
-            "arrowdevice-1/libarrowdevice-opencl.so", "arrowdevice-1/libarrowdevice-vulkan.so",
-            "arrowdevice-1/libarrowdevice-cuda.so", "arrowdevice-1/libarrowdevice-hip.so",
-            "arrowdevice-1/libarrowdevice-level_zero.so"} == names  # fmt: skip
+    plugins = {f"lib/arrowdevice-1/libarrowdevice-{name}.so"
+               for name in ("cuda", "hip", "level_zero", "opencl", "sim", "vulkan")}  # fmt: skip
+    assert {"_core.abi3.so", "bin/arrowdevice", "lib/libarrowdevice.so.0"} | plugins == names
 
 
-def test_the_wheel_installs_only_the_package():
+def test_the_package_contains_the_public_headers():
+    def headers(folder):
+        return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.h*")}
+
+    assert headers(pathlib.Path(arrowdevice.get_include())) == headers(ROOT / "include")
+
+
+def test_the_wheel_installs_only_the_package_and_its_command():
     files = [str(file) for file in importlib.metadata.files("arrowdevice")]
-    assert [file for file in files if not file.startswith(("arrowdevice/", "arrowdevice-"))] == []
+    assert [file for file in files if not file.startswith(("arrowdevice/", "arrowdevice-"))] == ["../../../bin/arrowdevice"]
 
 
 def test_plugins_are_found_beside_the_library():
@@ -43,7 +57,7 @@ def test_plugins_are_found_beside_the_library():
 
 def test_the_package_loads_its_own_library():
     mapped = {line.split()[-1] for line in open("/proc/self/maps") if "libarrowdevice.so" in line}
-    assert mapped == {str((FOLDER / "libarrowdevice.so.0").resolve())}
+    assert mapped == {str((FOLDER / "lib" / "libarrowdevice.so.0").resolve())}
 
 
 def dynamic(path):
@@ -54,7 +68,8 @@ def dynamic(path):
 @pytest.mark.parametrize("path", BINARIES, ids=lambda path: path.name)
 def test_binaries_contain_no_build_path(path):
     entries = dynamic(path)
-    assert [value for key, value in entries if key in ("RPATH", "RUNPATH") and value != "$ORIGIN"] == []
+    folders = [folder for key, value in entries if key in ("RPATH", "RUNPATH") for folder in value.split(":")]
+    assert [folder for folder in folders if not folder.startswith("$ORIGIN")] == []
     system = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "libdl.so.2", "libpthread.so.0",
               "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "libarrowdevice.so.0"}  # fmt: skip
     assert {value for key, value in entries if key == "NEEDED"} <= system
@@ -62,8 +77,7 @@ def test_binaries_contain_no_build_path(path):
 
 
 def test_one_wheel_serves_all_pythons():
-    wheel = importlib.metadata.distribution("arrowdevice").read_text("WHEEL")
-    assert re.search(r"^Tag: cp311-abi3-linux_", wheel, re.MULTILINE)
+    assert re.search(r"^Tag: cp311-abi3-linux_", WHEEL, re.MULTILINE)
     undefined = subprocess.run(
         ["nm", "-D", "--undefined-only", FOLDER / "_core.abi3.so"], capture_output=True, text=True, check=True
     ).stdout
