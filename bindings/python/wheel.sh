@@ -4,6 +4,8 @@
 # rebuild an unchanged wheel. $ARROWDEVICE_WHEEL_OPTIONS has options for Meson. The default is a unity build, which takes two
 # thirds of the time.
 #
+# The wheel has the tag of the oldest systems that have every symbol that it needs. On Debian 12 that is manylinux_2_34.
+#
 #   bindings/python/wheel.sh FOLDER [PYTHON]
 set -eu
 
@@ -34,19 +36,27 @@ up_to_date() {
 
 if ! up_to_date "$@"; then
   echo "Building a wheel in $work/wheel-build" >&2
-  rm -rf "$work/wheel" "$made"
+  rm -rf "$work/wheel" "$work/wheel-linux" "$made"
   echo "$*" >"$made.begun" # files that change from here on are newer
   if ! "$python" -m pip wheel --verbose --no-deps --no-build-isolation --disable-pip-version-check --no-input \
-    --wheel-dir "$work/wheel" "$@" "$root" </dev/null >"$work/wheel.log" 2>&1; then
+    --wheel-dir "$work/wheel-linux" "$@" "$root" </dev/null >"$work/wheel.log" 2>&1; then
     tail -n 60 "$work/wheel.log" >&2
     echo "wheel.sh: the build of the wheel failed (the log is $work/wheel.log)" >&2
     exit 1
   fi
   # meson-python names the Python that it runs on, but the module needs the stable ABI of 3.11 only: see limited_api in meson.build.
-  case $(echo "$work"/wheel/*.whl) in
+  case $(echo "$work"/wheel-linux/*.whl) in
     *-cp311-abi3-*) ;;
-    *) "$python" -m wheel tags --remove --python-tag=cp311 "$work"/wheel/*.whl >>"$work/wheel.log" ;;
+    *) "$python" -m wheel tags --remove --python-tag=cp311 "$work"/wheel-linux/*.whl >>"$work/wheel.log" ;;
   esac
+  # auditwheel replaces the tag linux, which no index accepts. The wheel needs no library that it would have to add. Without a
+  # patcher, auditwheel fails if that changes. It also fails if symbols are newer than all that it knows.
+  if ! "$python" -m auditwheel repair --patcher=none --wheel-dir "$work/wheel" "$work"/wheel-linux/*.whl >>"$work/wheel.log" 2>&1; then
+    tail -n 5 "$work/wheel.log" >&2
+    echo "wheel.sh: the wheel is for this system only, because auditwheel refuses it (the log is $work/wheel.log)" >&2
+    mkdir -p "$work/wheel"
+    cp "$work"/wheel-linux/*.whl "$work/wheel"
+  fi
   mv "$made.begun" "$made"
 fi
 

@@ -3,6 +3,7 @@
 
 import importlib.metadata
 import pathlib
+import platform
 import re
 import subprocess
 import sys
@@ -15,6 +16,9 @@ import arrowdevice
 FOLDER = pathlib.Path(arrowdevice.__file__).parent
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 WHEEL = importlib.metadata.distribution("arrowdevice").read_text("WHEEL")
+
+# The newest versions of symbols in systems of manylinux_2_34.
+NEWEST = {"GLIBC": (2, 34), "GLIBCXX": (3, 4, 29), "CXXABI": (1, 3, 13), "GCC": (7, 0, 0)}
 
 
 def is_binary(path):
@@ -76,8 +80,26 @@ def test_binaries_contain_no_build_path(path):
     assert str(ROOT).encode() not in path.read_bytes()
 
 
+def symbols_newer_than_manylinux_2_34(path):
+    command = ["nm", "-D", "--undefined-only", "--with-symbol-versions", path]
+    symbols = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    versions = re.findall(r"(\S+@(\w+)_([\d.]+))$", symbols, re.MULTILINE)
+    assert versions
+    return [symbol for symbol, name, version in versions if tuple(map(int, version.split("."))) > NEWEST[name]]
+
+
+def test_the_wheel_serves_the_systems_of_its_tag():
+    tags = re.findall(r"^Tag: cp311-abi3-(.*)$", WHEEL, re.MULTILINE)
+    newer = {path.name: symbols_newer_than_manylinux_2_34(path) for path in BINARIES}
+    newer = {name: symbols for name, symbols in newer.items() if symbols}
+    # The functions that the wheel calls have newer versions in the glibc of newer systems.
+    if tuple(map(int, platform.libc_ver()[1].split("."))) <= (2, 36):
+        assert (tags, newer) == ([f"manylinux_2_34_{platform.machine()}"], {})
+    else:
+        assert len(tags) == 1 and ("manylinux_2_34" not in tags[0] or newer == {})
+
+
 def test_one_wheel_serves_all_pythons():
-    assert re.search(r"^Tag: cp311-abi3-linux_", WHEEL, re.MULTILINE)
     undefined = subprocess.run(
         ["nm", "-D", "--undefined-only", FOLDER / "_core.abi3.so"], capture_output=True, text=True, check=True
     ).stdout
