@@ -148,10 +148,11 @@ def test_a_forked_child_does_not_wait_for_copies_of_its_parent(run_python):
     """Only the CPU is used, because a child may not use the drivers of its parent."""
     out = run_python(
         """
-        import os, threading
+        import os, threading, warnings
         import arrowdevice as ad, pyarrow as pa
         from arrowdevice.host_copies import HostCopy
 
+        warnings.simplefilter("ignore")  # Python 3.12 warns of forks with threads
         array = ad.Array(pa.array([1, 2, 3]))
         inside, finish = threading.Event(), threading.Event()
 
