@@ -10,8 +10,7 @@
 # conformance suite on the CPU and on simulated devices. It uses the build of an earlier run if there is one.
 #
 # With a sanitizer it runs the C++ tests and the tool, and leaves out Python's. With the thread
-# sanitizer it runs the unit tests, the programs that use threads, and short tests: loading, the C++
-# header, the ABI, and the fuzz targets on their corpus. Builds are kept in build-scripts/, or in
+# sanitizer it runs the unit tests, the tests of loading, and the programs that use threads. Builds are kept in build-scripts/, or in
 # $ARROWDEVICE_BUILD.
 set -eu
 
@@ -114,7 +113,7 @@ else
   optimization=g
   debug_info='-g1 -D_GLIBCXX_ASSERTIONS'
   if [ "$sanitize" = thread ]; then
-    set -- --suite=unit --suite=stress --suite=soak --suite=threads --suite=loader --suite=cpp --suite=abi --suite=fuzz
+    set -- --suite=unit --suite=stress --suite=soak --suite=threads --suite=loader
   else
     set -- --no-suite=headers --no-suite=architecture --no-suite=scripts --no-suite=install
   fi
