@@ -96,7 +96,8 @@ Calls all_calls() {
 std::string problem_with_budget(const char* table) {
   return in_limited_child([&] {
     const Variable threads("ARROWDEVICE_COPY_THREADS", "3");
-    expect_within_budget(vendor().name, table, gpu(), all_calls);
+    auto* const peer = output_of(arrowdevice_device_find_by_id, vendor().device, int64_t{1});
+    expect_within_budget(vendor().name, table, gpu(), all_calls, peer);
     expect(calls("pageable copy") == 0, std::to_string(calls("pageable copy")) + " copies of pageable memory");
     drivers::trim_all();
   });

@@ -102,44 +102,69 @@ inline HostCase budgeted_table(const std::string& name) {
   return table_of({"l"}, 1, 8 << 20, arrowdevice::testing::Nulls::kNone);
 }
 
+inline const CallBudget* find_budget(const std::string& backend, const std::string& name, const std::string& way) {
+  const auto found = std::ranges::find_if(budgets(), [&](const CallBudget& one) {
+    return one.backend == backend && one.table == name && one.direction == way;
+  });
+  return found != budgets().end() ? &*found : nullptr;
+}
+
+// Copies a table and compares the calls with a budget, if there is one. `calls` returns the calls so far. Throws if the
+// copy costs more, or if the library submitted nothing.
+inline arrowdevice::testing::Owned<ArrowDeviceArray> copy_within(const CallBudget* budget,
+                                                                 const ArrowDeviceArray& array,
+                                                                 const ArrowSchema& schema, arrowdevice_device* to,
+                                                                 arrowdevice_device* worker,
+                                                                 const std::function<Calls()>& calls) {
+  using arrowdevice::testing::output_of;
+  auto options = arrowdevice::testing::sized<arrowdevice_copy_options>();
+  options.flags = ARROWDEVICE_COPY_ALWAYS;
+  const Calls before = calls();
+  const auto bytes_before = output_of(arrowdevice_device_get_counters, worker);
+  arrowdevice::testing::Owned<ArrowDeviceArray> out = output_of(arrowdevice_array_copy, &array, &schema, to, &options);
+  if (budget == nullptr) return out;
+  const Calls after = calls();
+  const auto bytes = output_of(arrowdevice_device_get_counters, worker);
+  const auto text = budget->backend + ", " + budget->table + ", " + budget->direction + ": ";
+  expect(bytes.submissions > bytes_before.submissions, text + "nothing was submitted");
+  expect(budget->most.copies == 0 || after.copies > before.copies, text + "no copies were counted");
+  for (const Kind& kind : kKinds) {
+    const int64_t made = after.*kind.member - before.*kind.member;
+    expect(made <= budget->most.*kind.member,
+           text + std::to_string(made) + " " + kind.name + " instead of " + std::to_string(budget->most.*kind.member));
+  }
+  return out;
+}
+
 // Copies a table to the device and back. Compares the calls of the last round with the budgets, because the first ones
-// fill pools. `calls` returns the calls so far. Throws if a copy costs more, or if the library submitted nothing.
+// fill pools. The first copy, and copies within the device and to `peer`, need no budget. `peer` may be NULL.
 inline void expect_within_budget(const std::string& backend, const std::string& name, arrowdevice_device* device,
-                                 const std::function<Calls()>& calls) {
+                                 const std::function<Calls()>& calls, arrowdevice_device* peer = nullptr) {
   using arrowdevice::testing::output_of;
   constexpr int kRounds = 3;
   const HostCase table = budgeted_table(name);
   const auto schema = table.schema();
   auto* const cpu = output_of(arrowdevice_device_find_by_id, ArrowDeviceType{ARROW_DEVICE_CPU}, int64_t{-1});
-  const auto copy = [&](const ArrowDeviceArray& array, const std::string& direction, bool counts) {
-    const Calls before = calls();
-    const auto bytes_before = output_of(arrowdevice_device_get_counters, device);
-    arrowdevice::testing::Owned<ArrowDeviceArray> out =
-        output_of(arrowdevice_array_copy, &array, schema.get(), direction == "to the host" ? cpu : device, nullptr);
-    if (!counts) return out;
-    const Calls after = calls();
-    const auto bytes = output_of(arrowdevice_device_get_counters, device);
-    const auto found = std::ranges::find_if(budgets(), [&](const CallBudget& one) {
-      return one.backend == backend && one.table == name && one.direction == direction;
-    });
-    const auto text = backend + ", " + name + ", " + direction + ": ";
-    expect(found != budgets().end(), text + "there is no budget");
-    expect(bytes.submissions > bytes_before.submissions, text + "nothing was submitted");
-    expect(found->most.copies == 0 || after.copies > before.copies, text + "no copies were counted");
-    for (const Kind& kind : kKinds) {
-      const int64_t made = after.*kind.member - before.*kind.member;
-      expect(made <= found->most.*kind.member,
-             text + std::to_string(made) + " " + kind.name + " instead of " + std::to_string(found->most.*kind.member));
-    }
-    return out;
-  };
+  const auto budget = [&](const std::string& way) { return find_budget(backend, name, way); };
+  for (const char* const way : {"to the device", "to the host"}) {
+    expect(budget(way) != nullptr, backend + ", " + name + ", " + way + ": there is no budget");
+  }
   for (int round = 1; round <= kRounds; ++round) {
+    const bool counts = round == kRounds;
     arrowdevice::testing::Owned<ArrowArray> array = table.array(arrowdevice::testing::Ledger());
     const arrowdevice::testing::Owned<ArrowDeviceArray> host = output_of(arrowdevice_array_from_host, array.get());
     expect(count_buffers(host->array) == stated_buffers(name), name + ": another number of buffers");
-    const auto there = copy(*host, "to the device", round == kRounds);
-    const auto back = copy(*there, "to the host", round == kRounds);
+    const auto* const in = counts       ? budget("to the device")
+                           : round == 1 ? budget("to the device, with empty pools")
+                                        : nullptr;
+    const auto there = copy_within(in, *host, *schema, device, device, calls);
+    const auto back = copy_within(counts ? budget("to the host") : nullptr, *there, *schema, cpu, device, calls);
     expect_values(table, *back);
+    for (const auto& [way, to] : {std::pair("within the device", device), std::pair("to a peer", peer)}) {
+      if (to == nullptr || budget(way) == nullptr) continue;
+      const auto further = copy_within(counts ? budget(way) : nullptr, *there, *schema, to, to, calls);
+      if (counts) expect_values(table, *output_of(arrowdevice_array_copy, further.get(), schema.get(), cpu, nullptr));
+    }
   }
 }
 

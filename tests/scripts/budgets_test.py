@@ -10,7 +10,7 @@ import sys
 
 # The columns after the plain way.
 BACKENDS = ["CUDA", "HIP", "OpenCL, commands", "OpenCL, native kernels", "Vulkan", "Vulkan, staging", "Level Zero"]
-DIRECTIONS = ["to the device", "to the host"]
+DIRECTIONS = ["to the device", "to the device, with empty pools", "to the host", "within the device", "to a peer"]
 
 
 def read(root, path):
@@ -27,6 +27,8 @@ def table(root):
     rows = [["copy", "plain", *BACKENDS], ["---"] + ["---:"] * (1 + len(BACKENDS))]
     for name, description, buffers in re.findall(r'^BUFFERS\("(.*?)", "(.*?)", (\d+)\)$', text, re.MULTILINE):
         for direction in DIRECTIONS:
+            if not any((backend, name, direction) in cells for backend in BACKENDS):
+                continue
             rows.append([f"{description}, {direction}", buffers,
                          *(cells.get((backend, name, direction), "") for backend in BACKENDS)])
     return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"
