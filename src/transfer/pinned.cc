@@ -21,7 +21,10 @@ namespace {
 using Region = arrowdevice_backend_region;
 
 constexpr int64_t kLeastBytesOfAThread = 4 << 20;
-constexpr int64_t kLeastCopiesOfStaging = 4;  // a copy is at least this many times as large as its staging memory
+// Up to this many threads copy any large copy. More of them do if it is this many times as large as their staging
+// memory.
+constexpr int64_t kThreadsOfALargeCopy = 4;
+constexpr int64_t kLeastCopiesOfStaging = 4;
 
 device::Device& device_of(const Route& route) { return route.target_on_host() ? route.source() : route.target(); }
 
@@ -102,16 +105,54 @@ class PinnedCopy {
   StagedPieces pieces_;  // guarded by the mutex
 };
 
+// The application's own queue may be another queue on each thread.
+bool has_several_threads(const Route& route) {
+  return !route.target_queue().is_wrapped() && parallel::copy_threads() > 1;
+}
+
+int64_t large_piece_bytes(int64_t total) { return std::max(staged_piece_bytes(total), kSmallPieceBytes); }
+
+// A small piece also has room for the bytes between neighbours.
+int64_t small_piece_bytes(int64_t total, size_t regions) {
+  return std::min(total + static_cast<int64_t>(regions) * kLargestGap, kSmallPieceBytes);
+}
+
+int64_t threads_of(const Route& route, int64_t total, int64_t piece_bytes) {
+  if (!has_several_threads(route)) return 1;
+  const int64_t by_staging = total / kLeastCopiesOfStaging / (PinnedCopy::kHalves * piece_bytes);
+  const int64_t most = std::min(total / kLeastBytesOfAThread, std::max(kThreadsOfALargeCopy, by_staging));
+  return std::clamp<int64_t>(most, 1, parallel::copy_threads());
+}
+
+// Allocates a block of pinned memory for each thread. Returns fewer blocks if there is not enough memory.
+std::vector<uint8_t*> allocate_blocks(const Route& route, int64_t threads, int64_t piece_bytes, InFlight& in_flight) {
+  std::vector<uint8_t*> blocks;
+  blocks.reserve(static_cast<size_t>(threads));
+  try {
+    for (int64_t i = 0; i < threads; ++i) {
+      in_flight.staging.push_back(allocate_staging(device_of(route), PinnedCopy::kHalves * piece_bytes));
+      blocks.push_back(static_cast<uint8_t*>(in_flight.staging.back().buffer()));
+    }
+  } catch (const Error&) {
+    log(LogLevel::kInfo, kLacksPinned);
+  }
+  return blocks;
+}
+
 }  // namespace
 
 bool may_go_through_pinned(const device::Device& source, const device::Device& target) {
-  if (source.is_cpu() == target.is_cpu()) return false;
-  return has_pinned_staging(source.is_cpu() ? target : source) && parallel::copy_threads() > 1;
+  return source.is_cpu() != target.is_cpu() && has_pinned_staging(source.is_cpu() ? target : source);
 }
 
-bool gains_from_pinned(const Route& route, int64_t bytes) {
-  return bytes >= kLeastThreadedBytes && may_go_through_pinned(route.source(), route.target()) &&
-         !route.target_queue().is_wrapped();
+void CopyBytes::add(int64_t buffer) noexcept {
+  all += buffer;
+  if (buffer <= kSmallPieceBytes) in_small += buffer;
+}
+
+bool gains_from_pinned(const Route& route, const CopyBytes& bytes) {
+  if (bytes.all < kLeastThreadedBytes || !may_go_through_pinned(route.source(), route.target())) return false;
+  return has_several_threads(route) || 2 * bytes.in_small >= bytes.all;
 }
 
 // Assumes that a driver that cannot tell copies as requested.
@@ -127,38 +168,21 @@ HostMemory kind_of(const Route& route, const void* host) noexcept {
 
 bool copy_through_pinned(Route& route, std::span<const Region> regions, const Deadline& deadline, InFlight& in_flight) {
   const int64_t total = bytes_of(regions);
-  const bool is_threaded = gains_from_pinned(route, total);
-  // A small piece also has room for the bytes between neighbours.
-  const int64_t most_with_gaps = total + static_cast<int64_t>(regions.size()) * kLargestGap;
-  const int64_t piece_bytes = is_threaded ? staged_piece_bytes(total) : std::min(most_with_gaps, kSmallPieceBytes);
-  const int64_t bytes_of_a_thread = PinnedCopy::kHalves * piece_bytes;
-  const int64_t most_threads =
-      std::min(total / kLeastBytesOfAThread, total / kLeastCopiesOfStaging / bytes_of_a_thread);
-  const int threads =
-      is_threaded ? static_cast<int>(std::clamp<int64_t>(most_threads, 1, parallel::copy_threads())) : 1;
-  std::vector<uint8_t*> blocks;
-  blocks.reserve(static_cast<size_t>(threads));
-  try {
-    for (int i = 0; i < threads; ++i) {
-      in_flight.staging.push_back(allocate_staging(device_of(route), bytes_of_a_thread));
-      blocks.push_back(static_cast<uint8_t*>(in_flight.staging.back().buffer()));
-    }
-  } catch (const Error&) {
-    log(LogLevel::kInfo, kLacksPinned);
-  }
-  if (blocks.empty()) {
-    route.target_queue().copy(regions);
-    return false;
-  }
+  const bool is_large = total >= kLeastThreadedBytes;
+  const int64_t piece_bytes = is_large ? large_piece_bytes(total) : small_piece_bytes(total, regions.size());
+  const auto blocks =
+      allocate_blocks(route, is_large ? threads_of(route, total, piece_bytes) : 1, piece_bytes, in_flight);
+  if (blocks.empty()) return false;
   in_flight.way = Way::kPinned;
-  in_flight.reason = is_threaded ? "several threads copy pageable memory faster than the driver"
-                                 : "the driver would wait for each buffer of pageable memory";
+  in_flight.reason = is_large && has_several_threads(route)
+                         ? "several threads copy pageable memory faster than the driver"
+                         : "the driver would wait for each buffer of pageable memory";
   device::Counters::add(device_of(route).counters().staged_bytes, total);
   PinnedCopy copy(route, regions, piece_bytes, blocks, deadline);
   parallel::run(
       static_cast<int>(blocks.size()), [&copy] { copy.carry(); }, device_of(route).info().numa_node, numa::kSysfs,
       copy.give_up());
-  return route.target_on_host();
+  return true;
 }
 
 }  // namespace arrowdevice::transfer

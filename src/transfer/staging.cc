@@ -33,6 +33,12 @@ device::Allocation allocate_plain(int64_t size) {
   return device::Devices::instance().cpu().pool()->allocate(nullptr, size, device::Holder::kStaging);
 }
 
+// Returns true if a portion at `staged` of the staging memory continues a region from that memory.
+bool is_adjacent(const arrowdevice_backend_region& last, const arrowdevice_backend_region& portion, int64_t staged) {
+  return last.dst == portion.dst && last.dst_device == portion.dst_device &&
+         last.dst_offset + last.size == portion.dst_offset && last.src_offset + last.size == staged;
+}
+
 // Returns false if the driver cannot tell.
 bool knows(const device::Device& device, const void* memory) {
   try {
@@ -111,7 +117,12 @@ void StagedPieces::next(void* memory, StagedPiece& out) {
     } else {
       out.in.push_back({nullptr, memory, filled, portion.src_device, portion.src, portion.src_offset, portion.size, 0});
     }
-    out.out.push_back({portion.dst_device, portion.dst, portion.dst_offset, nullptr, memory, filled, portion.size, 0});
+    if (!out.out.empty() && is_adjacent(out.out.back(), portion, filled)) {
+      out.out.back().size += portion.size;
+    } else {
+      out.out.push_back(
+          {portion.dst_device, portion.dst, portion.dst_offset, nullptr, memory, filled, portion.size, 0});
+    }
     filled += portion.size;
   }
 }

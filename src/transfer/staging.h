@@ -66,7 +66,8 @@ class Neighbours {
 // Divides regions into pieces of one size.
 class StagedPieces {
  public:
-  // With `neighbours`, close regions of the source become one region to the staging memory.
+  // Regions that are adjacent in the target become one region from the staging memory. With `neighbours`, close regions
+  // of the source become one region to the staging memory.
   StagedPieces(std::span<const arrowdevice_backend_region> regions, int64_t piece_bytes,
                std::optional<Neighbours> neighbours = std::nullopt)
       : walk_(regions), piece_bytes_(piece_bytes), neighbours_(neighbours) {}

@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/log.h"
+#include "transfer/large_table.h"
 #include "transfer/pinned.h"
 #include "transfer/staged.h"
 #include "transfer/staging.h"
@@ -29,9 +30,9 @@ class Submission {
         in_flight_(in_flight),
         source_(source),
         deadline_(deadline),
+        memory_(scratch.memory()),
         regions_(scratch.memory()),
-        staged_regions_(scratch.memory()),
-        to_stage_(scratch.memory()) {}
+        staged_regions_(scratch.memory()) {}
 
   bool run() {
     if (route_.target_on_host()) return to_host();
@@ -58,7 +59,7 @@ class Submission {
         regions_.push_back(copied(buffer));
       }
     }
-    if (goes_through_pinned()) return copy_through_pinned(route_, regions_, deadline_, *in_flight_);
+    if (goes_through_pinned() && copy_through_pinned(route_, regions_, deadline_, *in_flight_)) return true;
     route_.target_queue().copy(regions_);
     return false;
   }
@@ -67,17 +68,20 @@ class Submission {
   // the driver would wait for buffer by buffer.
   bool goes_through_pinned() const {
     if (route_.source_on_host() || regions_.empty()) return false;
-    const int64_t bytes = bytes_of(regions_);
-    const bool is_small =
-        bytes < kLeastThreadedBytes && route_.target().is_cpu() && has_pinned_staging(route_.source());
+    CopyBytes bytes;
+    for (const auto& region : regions_) bytes.add(region.size);
+    const bool is_small = bytes.all < kLeastThreadedBytes && may_go_through_pinned(route_.source(), route_.target());
     if (!is_small && !gains_from_pinned(route_, bytes)) return false;
     const HostMemory kind = kind_of(route_, target_);
     return kind == HostMemory::kPageable || (is_small && kind == HostMemory::kDirect);
   }
 
-  // Submits a copy to a device. Small host buffers and buffers that the CPU makes are gathered in runs. Buffers that
-  // are adjacent in the target are adjacent in staging memory too, and become one region.
+  // Submits a copy to a device. A large table in pageable memory passes in pieces. Otherwise, small host buffers and
+  // buffers that the CPU makes are gathered in runs. Buffers that are adjacent in the target are adjacent in staging
+  // memory too, and become one region.
   void to_device() {
+    LargeTable table(array_, plan_, buffers_, route_, target_, memory_);
+    if (table.should_go_in_pieces() && table.copy_in_pieces(deadline_, *in_flight_)) return;
     if (gathers_all()) largest_gathered_ = kSmallPieceBytes;
     const int64_t gathered = allocate_stage();
     if (stage_size_ > 0) {
@@ -86,7 +90,6 @@ class Submission {
       zeros_ = gathered;
       device::Counters::add(route_.target().counters().staged_bytes, gathered);
     }
-    const bool avoids_pageable = route_.source_on_host() && gains_from_pinned(route_, copied_bytes());
     for (size_t i = 0; i < buffers_.size();) {
       const auto& buffer = buffers_[i];
       if (buffer.on_host) {
@@ -95,27 +98,21 @@ class Submission {
         i = gather(i);
         // The link works while the CPU gathers the next run.
         if (i < buffers_.size() && unsubmitted_ >= kSmallPieceBytes && route_.source_on_host()) submit_staged();
-      } else {
-        const bool is_staged =
-            route_.is_staged() || (avoids_pageable && kind_of(route_, buffer.source) == HostMemory::kPageable);
-        auto& regions = is_staged ? to_stage_ : regions_;
-        if (comes_padded(buffer)) {
-          add_padded(buffer, regions);
-        } else {
-          regions.push_back(copied(buffer));
-          pad(i);
-        }
+      } else if (comes_padded(buffer)) {
+        add_padded(buffer, regions_);
         ++i;
+      } else {
+        regions_.push_back(copied(buffer));
+        pad(i++);
       }
     }
-    if (regions_.empty() && to_stage_.empty() && stage_size_ > 0) note_gathered();
+    if (regions_.empty() && stage_size_ > 0) note_gathered();
+    if (route_.is_staged() && !regions_.empty())
+      return copy_staged(route_, regions_, staged_regions_, deadline_, *in_flight_);
     // A GPU needs much longer for small copies between large ones than for small copies after them.
     regions_.insert(regions_.end(), staged_regions_.begin(), staged_regions_.end());
-    if (route_.is_staged() && !to_stage_.empty())
-      return copy_staged(route_, to_stage_, regions_, deadline_, *in_flight_);
     route_.target_queue().copy(regions_);
     count_direct();
-    if (!to_stage_.empty()) copy_through_pinned(route_, to_stage_, deadline_, *in_flight_);
   }
 
   void note_gathered() {
@@ -160,13 +157,6 @@ class Submission {
       if (!is_gathered(buffer) && !buffer.on_host) large = static_cast<const uint8_t*>(buffer.source);
     }
     return bytes < kLeastThreadedBytes && large != nullptr && kind_of(route_, large) != HostMemory::kPinned;
-  }
-
-  // Returns the bytes of the buffers that are not gathered.
-  int64_t copied_bytes() const {
-    int64_t bytes = 0;
-    for (const auto& buffer : buffers_) bytes += buffer.on_host || is_gathered(buffer) ? 0 : buffer.size;
-    return bytes;
   }
 
   // Counts the bytes from a source that is not the queue's device. The queue has counted only the bytes of its own
@@ -311,10 +301,7 @@ class Submission {
     return end;
   }
 
-  Region copied(const OutputBuffer& buffer) const {
-    return {route_.target_handle(), target_, buffer.offset, route_.source_handle(), buffer.source, buffer.source_offset,
-            buffer.source_bytes,    0};
-  }
+  Region copied(const OutputBuffer& buffer) const { return region_of(buffer, route_, target_); }
 
   const schema::Binding& array_;
   const Plan& plan_;
@@ -324,10 +311,10 @@ class Submission {
   InFlight* const in_flight_;
   const PaddedBuffers source_;
   const Deadline& deadline_;
+  std::pmr::memory_resource* const memory_;
 
   std::pmr::vector<Region> regions_;
   std::pmr::vector<Region> staged_regions_;  // from `stage_`, small
-  std::pmr::vector<Region> to_stage_;        // in pieces
   uint8_t* stage_ = nullptr;
   int64_t stage_size_ = 0;
   int64_t staged_ = 0;
@@ -337,6 +324,11 @@ class Submission {
 };
 
 }  // namespace
+
+Region region_of(const OutputBuffer& buffer, const Route& route, void* target) {
+  return {route.target_handle(), target, buffer.offset, route.source_handle(), buffer.source, buffer.source_offset,
+          buffer.source_bytes,   0};
+}
 
 bool submit(const schema::Binding& array, const Plan& plan, const PlacedBuffers& placed, Route& route, void* target,
             InFlight* in_flight, const PaddedBuffers& source, const Deadline& deadline, Scratch& scratch) {

@@ -31,6 +31,9 @@ struct PaddedBuffers {
   std::span<const int64_t> ends = {};  // of the buffers, in bytes from the start of the memory, ascending
 };
 
+// Returns the region that copies an output buffer to its place in the allocation `target`.
+arrowdevice_backend_region region_of(const OutputBuffer& buffer, const Route& route, void* target);
+
 // Submits all output buffers to `target`, the allocation. If the CPU writes the target, buffers with the origin kMade
 // are complete on return and copies may still run. The caller then adjusts the buffers with the origin
 // kCopiedThenAdjusted. `in_flight` may be NULL if the CPU reads and writes. Returns true if all bytes have arrived, so

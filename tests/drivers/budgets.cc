@@ -111,6 +111,8 @@ TEST_CASE("fifty columns of 100 kilobytes cost at most four copies each way") {
   CHECK(problem_with_budget("medium") == "");
 }
 
+TEST_CASE("a hundred columns of 100 kilobytes cost a copy for each piece") { CHECK(problem_with_budget("wide") == ""); }
+
 TEST_CASE("a column of 64 megabytes costs a copy for each piece") { CHECK(problem_with_budget("large") == ""); }
 
 // The sizes of a string view's data are in host memory, between the buffers that are copied. On the way to the host,

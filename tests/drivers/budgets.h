@@ -99,6 +99,7 @@ inline HostCase budgeted_table(const std::string& name) {
   if (name == "narrow") return table_of({"l"}, 1'000, 100);
   if (name == "mixed") return table_of({"i", "l", "g", "u", "b"}, 600, 1'000);
   if (name == "medium") return table_of({"l"}, 50, 12'500);
+  if (name == "wide") return table_of({"l"}, 100, 12'500);
   return table_of({"l"}, 1, 8 << 20, arrowdevice::testing::Nulls::kNone);
 }
 

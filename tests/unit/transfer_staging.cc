@@ -74,6 +74,24 @@ TEST_CASE("a piece has one region for neighbours, and a region for each of their
   CHECK(pieces.at_end());
 }
 
+TEST_CASE("regions that are adjacent in the target leave a piece as one region") {
+  begin();
+  const Memory memory;
+  char staging[512], source[300];
+  const auto to = [&](int64_t offset, int64_t size) {
+    return Region{memory.device.handle(), memory.address, offset, nullptr, source, 0, size, 0};
+  };
+  const Region regions[] = {to(0, 100), to(100, 28), to(128, 100), to(256, 100), to(128, 100)};
+  StagedPieces pieces(regions, sizeof staging);
+  StagedPiece piece;
+  pieces.next(staging, piece);
+  CHECK(piece.in.size() == 5);
+  REQUIRE(piece.out.size() == 3);
+  CHECK((piece.out[0].dst_offset == 0 && piece.out[0].size == 228 && piece.out[0].src_offset == 0));
+  CHECK((piece.out[1].dst_offset == 256 && piece.out[1].size == 100 && piece.out[1].src_offset == 228));
+  CHECK((piece.out[2].dst_offset == 128 && piece.out[2].size == 100 && piece.out[2].src_offset == 328));
+}
+
 // The bytes between two neighbours need not fit into the piece.
 TEST_CASE("pieces hold all bytes of neighbours, whatever the size of a piece") {
   begin();

@@ -37,6 +37,8 @@ TEST_CASE("columns of mixed types and sizes cost few calls of OpenCL each way") 
 
 TEST_CASE("fifty columns of 100 kilobytes cost few calls of OpenCL each way") { expect_within_budget("medium"); }
 
+TEST_CASE("a hundred columns of 100 kilobytes cost few calls of OpenCL each way") { expect_within_budget("wide"); }
+
 TEST_CASE("a column of 64 megabytes costs few calls of OpenCL each way") { expect_within_budget("large"); }
 
 }  // namespace

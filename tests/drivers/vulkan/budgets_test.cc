@@ -36,6 +36,8 @@ TEST_CASE("columns of mixed types and sizes cost few calls of Vulkan each way") 
 
 TEST_CASE("fifty columns of 100 kilobytes cost few calls of Vulkan each way") { expect_within_budget("medium"); }
 
+TEST_CASE("a hundred columns of 100 kilobytes cost few calls of Vulkan each way") { expect_within_budget("wide"); }
+
 TEST_CASE("a column of 64 megabytes costs few calls of Vulkan each way") { expect_within_budget("large"); }
 
 }  // namespace
