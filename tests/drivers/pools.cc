@@ -403,6 +403,19 @@ TEST_CASE("memory for a queue that is captured is ready for all queues") {
         }) == "");
 }
 
+TEST_CASE("the driver's pool keeps at most a quarter of the GPU's memory") {
+  CHECK(in_limited_child([] {
+          copy_along(table(1'000), {gpu()});
+          int64_t free_bytes = 0;
+          int64_t total_bytes = 0;
+          must(arrowdevice_device_get_memory_info, gpu(), &free_bytes, &total_bytes);
+          const int64_t threshold = reinterpret_cast<int64_t (*)(int)>(find("standin_pool_threshold"))(0);
+          expect(threshold == total_bytes / 4,
+                 std::to_string(threshold) + " of " + std::to_string(total_bytes) + " bytes");
+          trim_all();
+        }) == "");
+}
+
 TEST_CASE("trimming a pool gives memory of the driver's pool back") {
   CHECK(in_limited_child([] {
           copy_along(table(1'000), {gpu()});

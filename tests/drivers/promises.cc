@@ -372,12 +372,14 @@ TEST_CASE("regions go to the driver as one batch if it has batches, else one by 
           void* const legacy = wrap(device, nullptr);
           for (void* const queue : {own, legacy}) {
             const int64_t batches = calls("cuMemcpyBatchAsync");
+            const int64_t overlapping = calls("overlapping batch");
             const int64_t copies = calls(vendor().copy);
             for (const auto* const regions : {&in, &out}) {
               must(table().queue_copy, queue, regions->data(), kPieces);
             }
             const bool in_batches = takes_batches && queue == own;
             expect(calls("cuMemcpyBatchAsync") - batches == (in_batches ? 2 : 0), "another number of batches");
+            expect(calls("overlapping batch") - overlapping == (in_batches ? 2 : 0), "kernels wait for the copies");
             expect(calls(vendor().copy) - copies == (in_batches ? 0 : 2 * kPieces), "another number of copies");
             finish(queue);
             expect(std::equal(sent, received, received), "the bytes changed");

@@ -129,6 +129,19 @@ TEST_CASE("a pool caches by default at most a quarter of the free memory") {
   CHECK(stats(pool.get()).cached_bytes == 2 << 20);
 }
 
+// The memory is never touched, so the host does not provide it.
+TEST_CASE("a pool of a large device caches by default at most an eighth of its memory") {
+  constexpr int64_t kGiB = int64_t{1} << 30;
+  auto configured = configuration();
+  for (auto& device : configured.devices) device.memory = 16 * kGiB;
+  begin(configured);
+  const Pool pool = make_pool(sim(0));
+  std::vector<void*> buffers;
+  for (int i = 0; i < 4; ++i) buffers.push_back(allocate(pool.get(), kGiB));
+  for (void* const buffer : buffers) give_back(buffer);
+  CHECK(stats(pool.get()).cached_bytes == 2 * kGiB);
+}
+
 TEST_CASE("a pool stays below max_bytes and frees cached memory for a new request") {
   begin();
   auto options = pool_options();

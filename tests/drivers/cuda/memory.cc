@@ -338,6 +338,7 @@ EXPORT CUresult cuMemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, size_t* s
   if (attributes[0].srcAccessOrder != CU_MEMCPY_SRC_ACCESS_ORDER_STREAM) {
     violation("%s: sources are to be read in the order of the stream", kCall);
   }
+  if (attributes[0].flags == CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE) gpus.calls().enter("overlapping batch");
   std::vector<standin::Copy> copies;
   for (size_t i = 0; i < count; ++i) {
     for (const CUdeviceptr end : {to[i], from[i]}) {

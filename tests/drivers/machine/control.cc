@@ -19,6 +19,8 @@ EXPORT int64_t standin_calls(const char* call) { return standin::machine().calls
 
 EXPORT int64_t standin_failed() { return standin::machine().calls().failed(); }
 
+EXPORT int64_t standin_pool_threshold(int device) { return standin::machine().pool_threshold(device); }
+
 EXPORT void standin_hold() { standin::machine().hold(); }
 
 EXPORT void standin_resume() { standin::machine().resume(); }

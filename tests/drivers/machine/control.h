@@ -13,6 +13,7 @@ void standin_fail_no_more();
 // Blocks each thread that makes this call until another call or "" is set.
 void standin_hold_call(const char* call);
 // Returns the number of calls so far. "pageable copy" names the calls that copy host memory unknown to the driver.
+// "overlapping batch" names the batches that ask for an overlap with kernels.
 int64_t standin_calls(const char* call);
 int64_t standin_failed();
 // Stop and resume all GPUs. Pending work stays pending in between.
@@ -20,6 +21,8 @@ void standin_hold();
 void standin_resume();
 // Returns the numbers of live allocations, streams and events.
 void standin_live(int64_t* allocations, int64_t* streams, int64_t* events);
+// Returns the largest release threshold of the pools that the program created on a GPU, or -1 without such pools.
+int64_t standin_pool_threshold(int device);
 // Returns the name of an available entry point, or NULL past the last.
 const char* standin_entry_point(int64_t index);
 }

@@ -131,6 +131,8 @@ class Machine {
   void* default_pool(int device);
   void destroy_pool(void* pool);
   MemoryPool& pool(void* handle);
+  // Returns the largest release threshold of the pools that the program created on a GPU, or -1 without such pools.
+  int64_t pool_threshold(int device) const;
   // Returns true if work of the GPU reaches the memory in place, as far as the pool tells.
   bool is_shared_with(uintptr_t address, int device) const;
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stream-ordered memory of the machine, and its pools.
+#include <algorithm>
+
 #include "machine/machine.h"
 #include "machine/violation.h"
 #include "sim/handle.h"
@@ -23,6 +25,17 @@ MemoryPool& Machine::pool(void* handle) {
   const auto found = pools_.find(handle);
   if (found == pools_.end()) violation("%p is not a live pool", handle);
   return *found->second;
+}
+
+int64_t Machine::pool_threshold(int device) const {
+  const std::lock_guard lock(mutex_);
+  const auto of_driver = default_pools_.find(device);
+  int64_t largest = -1;
+  for (const auto& [handle, pool] : pools_) {
+    const bool is_of_driver = of_driver != default_pools_.end() && of_driver->second == handle;
+    if (pool->device == device && !is_of_driver) largest = std::max(largest, static_cast<int64_t>(pool->threshold));
+  }
+  return largest;
 }
 
 void* Machine::default_pool(int device) {
