@@ -281,7 +281,7 @@ class Check:
     def measure(self):
         divisor = [str(STAND_IN_DIVISOR)] if self.is_stand_in else []
         # A driver is known to hang in batches of 50,000 copies, so these come last.
-        for section in ("arrays", "table", "allocation", "batches"):
+        for section in ("arrays", "mixed", "table", "allocation", "batches"):
             self.run(f"speed: {section}", [self.program("speed"), section, *divisor], 60)
 
     def run_all(self):

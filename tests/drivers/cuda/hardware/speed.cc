@@ -2,7 +2,8 @@
 // Measures the library beside plain driver calls that move the same bytes in the same run: speed SECTION [DIVISOR]. The
 // divisor makes large copies smaller. A time is neither right nor wrong; the checks are of the bytes.
 //
-//   arrays      1000 columns of 800 bytes, 50 of 100 kB, and 8 of 64 MB, to the GPU and back
+//   arrays      1000 columns of 800 bytes, 50 and 100 of 100 kB, and 8 of 64 MB, to the GPU, within it and back
+//   mixed       600 columns of mixed types with 1000 rows, to the GPU and back
 //   table       10 columns of 1 GB to the host
 //   batches     1,000 to 50,000 copies in one call
 //   allocation  allocations while the driver's pool gives freed memory back at once, and never
@@ -18,6 +19,7 @@
 #include "cuda/api.h"
 #include "cuda/hardware/application.h"
 #include "cuda/hardware/report.h"
+#include "drivers/budgets.h"
 #include "support/fixture.h"
 
 namespace {
@@ -180,12 +182,113 @@ void measure_arrays(Report& report, const Shape& shape, bool is_pinned) {
   });
 }
 
+// Copies memory of the library, which is one block, and columns of the program in turns.
+void measure_within(Report& report, const Shape& shape) {
+  const std::string name = text(shape) + ", within the GPU";
+  report.check("the bytes of " + name + " stay the same", [&] {
+    const Table table(shape);
+    const HostMemory source(shape.total(), false);
+    fill(source.bytes(), shape.total());
+    const Array host(table.over(source.bytes(), shape.bytes, ARROW_DEVICE_CPU));
+    const Array first = copy(*host, table.schema(), gpu());
+    const Memory from(shape.total());
+    const Memory to(shape.total());
+    const Array foreign(table.over(static_cast<unsigned char*>(from.pointer()), shape.bytes, ARROW_DEVICE_CUDA));
+    const Stream stream;
+    stream.copy(from.address(), source.address(), shape.total());
+    stream.finish();
+    Array second;
+    Array third;
+    const auto [own, of_program, driver] =
+        medians([&] { second = copy(*first, table.schema(), gpu(), ARROWDEVICE_COPY_ALWAYS); },
+                [&] { third = copy(*foreign, table.schema(), gpu(), ARROWDEVICE_COPY_ALWAYS); },
+                [&] { copy_columns(stream, to.address(), from.address(), shape); });
+    report.measured(name + ", array of the library", own, driver, shape.total());
+    report.measured(name + ", array of the program", of_program, driver, shape.total());
+    for (const Array* const array : {&second, &third}) {
+      table.expect_bytes(*copy(**array, table.schema(), cpu()), source.bytes(), shape.bytes);
+    }
+  });
+}
+
 void arrays(Report& report, int64_t divisor) {
   for (const bool is_pinned : {false, true}) {
     measure_arrays(report, {1'000, 800}, is_pinned);
     measure_arrays(report, {50, 100 * kKilo}, is_pinned);
+    measure_arrays(report, {100, 100 * kKilo}, is_pinned);
     measure_arrays(report, {8, 64 * kMega / divisor}, is_pinned);
   }
+  measure_within(report, {1'000, 800});
+  measure_within(report, {50, 100 * kKilo});
+  measure_within(report, {8, 64 * kMega / divisor});
+}
+
+// A buffer of an array on the GPU, and host memory with the same bytes.
+struct Buffer {
+  uint64_t on_gpu;
+  uint64_t on_host;
+  int64_t size;
+};
+
+// Returns the buffers that a copy of flat columns has made. `host` has the same values and offsets.
+std::vector<Buffer> buffers_of(const ArrowSchema& schema, const ArrowArray& on_gpu, const ArrowArray& host) {
+  std::vector<Buffer> all;
+  const auto add = [&](const void* there, const void* here, int64_t size) {
+    if (there != nullptr) all.push_back({reinterpret_cast<uint64_t>(there), reinterpret_cast<uint64_t>(here), size});
+  };
+  for (int64_t i = 0; i < schema.n_children; ++i) {
+    const ArrowArray& column = *host.children[i];
+    const void* const* const there = on_gpu.children[i]->buffers;
+    const int64_t rows = column.length;
+    const int64_t bits = (rows + 7) / 8;
+    add(there[0], column.buffers[0], bits);
+    switch (schema.children[i]->format[0]) {
+      case 'b': add(there[1], column.buffers[1], bits); break;
+      case 'i': add(there[1], column.buffers[1], 4 * rows); break;
+      case 'u':
+        add(there[1], column.buffers[1], 4 * (rows + 1));
+        add(there[2], column.buffers[2], static_cast<const int32_t*>(column.buffers[1])[rows]);
+        break;
+      default: add(there[1], column.buffers[1], 8 * rows);
+    }
+  }
+  return all;
+}
+
+// Copies buffer by buffer, as a program without the library does.
+void copy_buffers(const Stream& stream, const std::vector<Buffer>& buffers, bool is_to_gpu) {
+  const Current current;
+  for (const Buffer& one : buffers) {
+    must_call("cuMemcpyAsync", is_to_gpu ? one.on_gpu : one.on_host, is_to_gpu ? one.on_host : one.on_gpu,
+              static_cast<size_t>(one.size), stream.get());
+  }
+  must_call("cuStreamSynchronize", stream.get());
+}
+
+void mixed(Report& report, int64_t) {
+  report.check("the values of 600 mixed columns come back", [&] {
+    const auto table = drivers::budgeted_table("mixed");
+    const auto schema = table.schema();
+    const Array host = from_host(table.array(Ledger()));
+    Array there = copy(*host, *schema, gpu());
+    Array back = copy(*there, *schema, cpu());
+    const Array target = copy(*there, *schema, gpu(), ARROWDEVICE_COPY_ALWAYS);
+    const auto in_buffers = buffers_of(*schema, target->array, host->array);
+    int64_t bytes = 0;
+    for (const Buffer& one : in_buffers) bytes += one.size;
+    const Stream stream;
+    const auto [in, driver_in] =
+        medians([&] { there = copy(*host, *schema, gpu()); }, [&] { copy_buffers(stream, in_buffers, true); });
+    report.measured("600 mixed columns, pageable, to the GPU", in, driver_in, bytes);
+    drivers::expect_values(table, *copy(*target, *schema, cpu()));
+    const Array plain = from_host(table.array(Ledger()));
+    const auto out_buffers = buffers_of(*schema, target->array, plain->array);
+    const auto [out, driver_out] =
+        medians([&] { back = copy(*there, *schema, cpu()); }, [&] { copy_buffers(stream, out_buffers, false); });
+    report.measured("600 mixed columns, pageable, to the host", out, driver_out, bytes);
+    drivers::expect_values(table, *back);
+    drivers::expect_values(table, *plain);
+  });
 }
 
 int64_t available_host_memory() {
@@ -391,7 +494,7 @@ struct Section {
   void (*run)(Report& report, int64_t divisor);
 };
 constexpr Section kSections[] = {
-    {"arrays", arrays}, {"table", measure_table}, {"batches", batches}, {"allocation", allocation}};
+    {"arrays", arrays}, {"mixed", mixed}, {"table", measure_table}, {"batches", batches}, {"allocation", allocation}};
 
 }  // namespace
 
@@ -400,7 +503,7 @@ int main(int argc, char** argv) {
   const int64_t divisor = argc > 2 ? std::atoll(argv[2]) : 1;
   const auto* const section = std::ranges::find(kSections, asked, &Section::name);
   if (section == std::end(kSections) || divisor < 1) {
-    std::fprintf(stderr, "usage: %s arrays|table|batches|allocation [DIVISOR]\n", argv[0]);
+    std::fprintf(stderr, "usage: %s arrays|mixed|table|batches|allocation [DIVISOR]\n", argv[0]);
     return 2;
   }
   return hardware::run([&](Report& report) {
