@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <list>
 #include <map>
 #include <memory>
@@ -54,14 +55,20 @@ class HostCopy {
   }
 
   // Returns true if the copy need not wait for an event any more.
-  bool is_due() const noexcept { return options_.deadline.left() < 0 || pending_event() == nullptr; }
+  bool is_due() const noexcept {
+    return failure_ != nullptr || options_.deadline.left() < 0 || pending_event() == nullptr;
+  }
 
-  // Waits for an event of a copy that is not due.
-  void wait() const noexcept {
+  // Waits for an event of a copy that is not due. If the wait fails, so does the copy, which is due then.
+  void wait() noexcept {
     const auto* const event = pending_event();
     const int64_t left = options_.deadline.left();
     if (event == nullptr || left < 0) return;
-    event->wait_for_end(left == ARROWDEVICE_NO_TIMEOUT ? kLongestWaitNs : std::min(left, kLongestWaitNs));
+    try {
+      event->wait_idly(left == ARROWDEVICE_NO_TIMEOUT ? kLongestWaitNs : std::min(left, kLongestWaitNs));
+    } catch (...) {
+      failure_ = std::current_exception();
+    }
   }
 
   // Calls the program, which may call the library again.
@@ -69,6 +76,7 @@ class HostCopy {
     arrowdevice_error error{};
     ArrowArray out{};
     const int code = guarded(&error, [&] {
+      if (failure_ != nullptr) std::rethrow_exception(failure_);
       for (const auto& event : events_) wait_for(*event);
       to_host(source_->array, schema_, options_, &out);
     });
@@ -93,6 +101,7 @@ class HostCopy {
   void* const user_;
   ArrowSchema schema_{};
   std::vector<std::shared_ptr<device::Event>> events_;
+  std::exception_ptr failure_;  // of a wait
   std::unique_ptr<array::OwnedArray> source_ = std::make_unique<array::OwnedArray>();
 };
 
