@@ -71,6 +71,7 @@ export ARROWDEVICE_BACKEND_PATH="$backends"
 
 # All devices that the tests run on must exist. Two more simulated devices are slow and small.
 export ARROWDEVICE_TEST_DEVICES="${ARROWDEVICE_TEST_DEVICES:-cpu,ext_dev:0,ext_dev:1,opencl:0,vulkan:0}"
+export ARROWDEVICE_TEST_LIMITED_CALLS="$PWD/../../tests/support/limited_calls.txt"
 export ARROWDEVICE_SIM_DEVICES="addresses,handles,addresses:latency_us=2000000,handles:memory=1m"
 
 export CARGO_TARGET_DIR="$build/rust"
