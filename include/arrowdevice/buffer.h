@@ -69,7 +69,10 @@ struct arrowdevice_pool_options {
   void* user; /* passed to the functions above; the pool uses it until `destroy` is called */
 };
 
-/** Statistics of a pool. */
+/**
+ * Statistics of a pool. In the CPU's own pool, a copy between arrays of the CPU counts with the
+ * structs of its array. It raises `peak_bytes` only when the statistics are read.
+ */
 struct arrowdevice_pool_stats {
   uint32_t struct_size;
   uint32_t reserved;

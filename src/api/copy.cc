@@ -5,8 +5,10 @@
 #include "api/handles.h"
 #include "base/deadline.h"
 #include "base/sized_struct.h"
+#include "base/trace.h"
 #include "transfer/host_copies.h"
 #include "transfer/move.h"
+#include "transfer/two_pass_copy.h"
 
 using namespace arrowdevice;  // NOLINT: the C API is this library's own
 using api::device_of;
@@ -29,6 +31,32 @@ transfer::CopyOptions read(const arrowdevice_copy_options* given) {
   read.source = api::from_c(options.source_device);
   read.deadline = Deadline(options.timeout_ns);
   return read;
+}
+
+// Returns true if the options ask for nothing that a complete copy in memory of the library's choice does not have.
+bool are_common(const arrowdevice_copy_options* options) noexcept {
+  if (options == nullptr) return true;
+  return options->struct_size == sizeof *options &&
+         (options->flags & ~(ARROWDEVICE_COPY_ASYNC | ARROWDEVICE_COPY_ALWAYS)) == 0 && options->queue == nullptr &&
+         options->pool == nullptr && options->source_device == nullptr;
+}
+
+// Copies between arrays of the CPU, which need neither a queue nor an event. Returns false if the copy needs more than
+// that, and then changes nothing.
+bool copy_on_cpu(const ArrowDeviceArray* array, const ArrowSchema* schema, const arrowdevice_device* to,
+                 const arrowdevice_copy_options* options, ArrowDeviceArray* out) noexcept {
+  if (array == nullptr || schema == nullptr || to == nullptr || out == nullptr || out == array) return false;
+  if (array->device_type != ARROW_DEVICE_CPU || array->sync_event != nullptr || !are_common(options)) return false;
+  const auto& target = *api::from_c(to);
+  if (!target.is_cpu() || target.has_chosen_pool() || trace::receivers.load(std::memory_order_relaxed) != 0)
+    return false;
+  if (!transfer::copy_in_two_passes(*schema, array->array, &out->array)) return false;
+  const ArrowArray copied = out->array;
+  *out = ArrowDeviceArray{};
+  out->array = copied;
+  out->device_type = ARROW_DEVICE_CPU;
+  out->device_id = -1;
+  return true;
 }
 
 }  // namespace
@@ -56,6 +84,7 @@ extern "C" {
 ARROWDEVICE_API int arrowdevice_array_copy(const ArrowDeviceArray* array, const ArrowSchema* schema,
                                            arrowdevice_device* to, const arrowdevice_copy_options* options,
                                            ArrowDeviceArray* out, arrowdevice_error* error) {
+  if (copy_on_cpu(array, schema, to, options, out)) return 0;
   return guarded(error, [&] {
     prepare(out, array);
     const auto known = read(options);

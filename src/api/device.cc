@@ -5,6 +5,7 @@
 #include "api/handles.h"
 #include "backend/device_types.h"
 #include "base/deadline.h"
+#include "base/kept_blocks.h"
 #include "base/sized_struct.h"
 
 using namespace arrowdevice;  // NOLINT: the C API is this library's own
@@ -110,8 +111,9 @@ ARROWDEVICE_API int arrowdevice_device_get_counters(const arrowdevice_device* de
     values.events = counters.events;
     values.host_waits = counters.host_waits;
     values.readbacks = counters.readbacks;
-    values.bytes_in = counters.bytes_in;
-    values.bytes_out = counters.bytes_out;
+    const int64_t copied_bytes = of.is_cpu() ? kept_blocks::stats().copied_bytes : 0;
+    values.bytes_in = counters.bytes_in + copied_bytes;
+    values.bytes_out = counters.bytes_out + copied_bytes;
     values.staged_bytes = counters.staged_bytes;
     write_sized(out, values, kFirstCountersSize, "counters");
   });

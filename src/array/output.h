@@ -31,6 +31,9 @@ struct OutputShape {
 class Output {
  public:
   explicit Output(const OutputShape& shape);
+  // Makes room for the bytes of the buffers in the same block. The caller sets all pointers. The array owns
+  // its bytes and needs no other owner. Throws std::bad_alloc if kept_blocks has no block of that size.
+  Output(const OutputShape& shape, int64_t bytes);
   ~Output();
   Output(Output&& other) noexcept
       : block_(std::exchange(other.block_, nullptr)),
@@ -38,14 +41,14 @@ class Output {
         nodes_(other.nodes_),
         children_(other.children_),
         buffers_(other.buffers_),
+        bytes_(other.bytes_),
         added_(other.added_) {}
   Output& operator=(Output&&) = delete;
 
   // Returns the next node. The root comes first, and its address is valid until the output is moved. The node's
   // `n_buffers` and `n_children` pointers are NULL, its numbers are 0.
   ArrowArray& add_node(int64_t n_buffers, int64_t n_children) noexcept {
-    ArrowArray& node = added_ == 0 ? root_ : nodes_[added_ - 1];
-    ++added_;
+    ArrowArray& node = added_++ == 0 ? root_ : *nodes_++;
     node = {.length = 0,
             .null_count = 0,
             .offset = 0,
@@ -61,29 +64,34 @@ class Output {
     return node;
   }
 
+  // Returns the room for the bytes, which is aligned to 64 bytes.
+  uint8_t* bytes() const noexcept { return bytes_; }
+
   // Publishes the array to `out`. All nodes of the shape must have been added. `owner` may be NULL.
   void publish(std::shared_ptr<BufferOwner> owner, ArrowArray* out) noexcept;
 
  private:
   struct Block;
+  class BlockKeeper;
 
   static void release_node(ArrowArray* node);
   static int64_t release_tree(ArrowArray* node, const Block* block);
   friend bool is_output(const ArrowArray& array) noexcept;
-  friend const std::shared_ptr<BufferOwner>& owner_of(const ArrowArray& array) noexcept;
+  friend std::shared_ptr<BufferOwner> owner_of(const ArrowArray& array);
 
   Block* block_;
   ArrowArray root_{};
-  ArrowArray* nodes_;  // all nodes but the root
+  ArrowArray* nodes_;  // the next node that is not the root
   ArrowArray** children_;
   const void** buffers_;
+  uint8_t* bytes_ = nullptr;
   int64_t added_ = 0;
 };
 
 // Returns true if the array is an output of this copy of the library. A process may have several copies.
 bool is_output(const ArrowArray& array) noexcept;
 
-// Returns the owner of an output's buffers.
-const std::shared_ptr<BufferOwner>& owner_of(const ArrowArray& array) noexcept;
+// Returns an owner of an output's buffers.
+std::shared_ptr<BufferOwner> owner_of(const ArrowArray& array);
 
 }  // namespace arrowdevice::array

@@ -31,6 +31,6 @@ inline int64_t align_up(int64_t value, int64_t alignment) {
 }
 
 // Returns the bytes that hold `bits` bits. Does not overflow for any `bits` that is not negative.
-inline int64_t bytes_for_bits(int64_t bits) { return bits / 8 + (bits % 8 != 0); }
+inline int64_t bytes_for_bits(int64_t bits) { return (bits >> 3) + ((bits & 7) != 0); }
 
 }  // namespace arrowdevice

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "backend/device_types.h"
+#include "base/kept_blocks.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "device/event.h"
@@ -157,6 +158,7 @@ void Device::set_pool(std::shared_ptr<Pool> pool) {
   const std::lock_guard lock(pool_mutex_);
   // if this was the last owner of the former pool, the pool is destroyed after the unlock
   std::swap(chosen_pool_, pool);
+  has_chosen_pool_ = chosen_pool_ != nullptr;
 }
 
 void* Device::make_sub_buffer(const void* buffer, int64_t offset, int64_t size) const {
@@ -209,6 +211,7 @@ void Device::drop_idle() {
   for (const auto& pool : pools) {
     if (pool != nullptr) pool->trim();
   }
+  if (is_cpu()) kept_blocks::trim();
   driver_trim();
 }
 

@@ -4,6 +4,7 @@
 
 #include <arrowdevice/arrowdevice.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -85,6 +86,8 @@ class Device {
   // Returns the pool that copies use if the caller names no pool. The device's own pool is created at first use.
   std::shared_ptr<Pool> pool();
   void set_pool(std::shared_ptr<Pool> pool);
+  // Returns true if the application chose that pool.
+  bool has_chosen_pool() const noexcept { return has_chosen_pool_.load(std::memory_order_relaxed); }
 
   // Returns true if the backend allocates staging memory for the device.
   bool has_staging_memory() const noexcept { return backend_.table().staging_allocate != nullptr; }
@@ -155,6 +158,7 @@ class Device {
   std::mutex pool_mutex_;
   std::shared_ptr<Pool> own_pool_;
   std::shared_ptr<Pool> chosen_pool_;
+  std::atomic<bool> has_chosen_pool_{false};
   std::shared_ptr<Pool> staging_pool_;
 
   std::optional<process::UsableAcrossFork> usable_across_fork_;  // the CPU's `pool_mutex_`

@@ -15,10 +15,10 @@ enum class Holder : uint8_t { kCopies, kStreams, kApplication, kStaging };
 
 class Holders {
  public:
-  void add(Holder holder, int64_t bytes) noexcept {
+  void add(Holder holder, int64_t bytes, int64_t allocations = 1) noexcept {
     auto& held = of(holder);
     held.bytes += bytes;
-    ++held.allocations;
+    held.allocations += allocations;
   }
   void remove(Holder holder, int64_t bytes) noexcept {
     auto& held = of(holder);

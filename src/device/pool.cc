@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "base/kept_blocks.h"
 #include "base/log.h"
 #include "base/process.h"
 #include "base/text.h"
@@ -93,6 +94,11 @@ Pool::~Pool() {
   if (options_.destroy != nullptr && may_call_out() && getpid() == creator_) options_.destroy(options_.user);
 }
 
+// The blocks of copies on the CPU belong to the CPU's own pool.
+bool Pool::has_kept_blocks() const noexcept {
+  return device_.is_cpu() && !use_.has_value() && memory_ == kDeviceMemory;
+}
+
 bool Pool::may_call_out() const noexcept { return device_.is_usable() && !process::exit_has_begun(); }
 
 Allocation Pool::allocate(Queue* queue, int64_t size, Holder holder) {
@@ -137,13 +143,17 @@ void Pool::unreserve(int64_t capacity) noexcept {
 
 // Describes the pool for the message of a request that failed.
 std::string Pool::usage_text(int64_t requested) const {
+  const auto kept = has_kept_blocks() ? kept_blocks::stats() : kept_blocks::Stats{};
   const std::lock_guard lock(mutex_);
   const int64_t waiting_bytes = *waiting_bytes_;
+  Holders all = holders_;
+  all.add(Holder::kCopies, kept.used_bytes, kept.live_arrays);
   const std::string limit = options_.max_bytes == 0 ? "no limit" : "limit " + size_text(options_.max_bytes);
-  const std::string holders = holders_.text(waiting_bytes);
+  const std::string holders = all.text(waiting_bytes);
   return "pool of " + device_.text() + ": " + bytes_text(requested) + " requested, " + limit + ", " +
-         size_text(stats_.used_bytes + waiting_bytes) + " used" + (holders.empty() ? "" : " (" + holders + ")") + ", " +
-         size_text(stats_.cached_bytes) + " cached";
+         size_text(stats_.used_bytes + waiting_bytes + kept.used_bytes) + " used" +
+         (holders.empty() ? "" : " (" + holders + ")") + ", " + size_text(stats_.cached_bytes + kept.cached_bytes) +
+         " cached";
 }
 
 void Pool::report(trace::Span& growth, int64_t bytes) const noexcept {
@@ -345,6 +355,7 @@ void Pool::trim() noexcept {
 }
 
 void Pool::free_cached() noexcept {
+  if (has_kept_blocks()) kept_blocks::trim();
   std::map<int64_t, CachedList> all;
   {
     const std::lock_guard lock(mutex_);
@@ -357,9 +368,13 @@ void Pool::free_cached() noexcept {
 }
 
 PoolStats Pool::stats() const {
+  const auto kept = has_kept_blocks() ? kept_blocks::stats() : kept_blocks::Stats{};
   const std::lock_guard lock(mutex_);
   PoolStats stats = stats_;
-  stats.used_bytes += *waiting_bytes_;
+  stats.used_bytes += *waiting_bytes_ + kept.used_bytes;
+  stats.cached_bytes += kept.cached_bytes;
+  stats.allocations += kept.arrays;
+  stats.peak_bytes = std::max(stats.peak_bytes, stats.used_bytes + stats.cached_bytes);
   return stats;
 }
 

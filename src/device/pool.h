@@ -80,6 +80,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   bool cache(Block& block, CachedList& evicted);
   void to_driver(Block& block) noexcept;
   bool may_call_out() const noexcept;
+  bool has_kept_blocks() const noexcept;
 
   Device& device_;
   const arrowdevice_pool_options options_;

@@ -194,15 +194,10 @@ constexpr auto kKeys = [] {
   return keys;
 }();
 
-constexpr auto kByLetter = [] {
-  std::array<const Type*, 128> types{};
-  for (const Known& known : kKnown) {
-    if (known.head.size() == 1 && known.parse == nullptr) types[static_cast<size_t>(known.head[0])] = &known.type;
-  }
-  return types;
-}();
+constexpr const Type* type_of(std::string_view head) { return &std::ranges::find(kKnown, head, &Known::head)->type; }
 
-constexpr const Type* kStruct = &std::ranges::find(kKnown, "+s", &Known::head)->type;
+constexpr const Type* kList = type_of("+l");
+constexpr const Type* kLargeList = type_of("+L");
 
 const Known* find(std::string_view head) {
   if (head.size() > kLongestHead) return nullptr;
@@ -212,10 +207,43 @@ const Known* find(std::string_view head) {
 
 }  // namespace
 
-const Type* common_type(const char* format) noexcept {
-  const auto letter = static_cast<unsigned char>(format[0]);
-  if (letter < kByLetter.size() && letter != '\0' && format[1] == '\0') return kByLetter[letter];
-  return format[0] == '+' && format[1] == 's' && format[2] == '\0' ? kStruct : nullptr;
+constinit const std::array<const Type*, 256> kTypesByLetter = [] {
+  std::array<const Type*, 256> types{};
+  for (const Known& known : kKnown) {
+    if (known.head.size() == 1 && known.parse == nullptr) types[static_cast<uint8_t>(known.head[0])] = &known.type;
+  }
+  return types;
+}();
+
+constinit const Type& kStructType = *type_of("+s");
+
+constinit const std::array<uint8_t, 256> kBytesByLetter = [] {
+  std::array<uint8_t, 256> bytes{};
+  for (const Known& known : kKnown) {
+    const bool is_letter = known.head.size() == 1 && known.parse == nullptr;
+    if (is_letter && known.type.layout == Layout::kFixed) {
+      bytes[static_cast<uint8_t>(known.head[0])] = static_cast<uint8_t>(known.type.bit_width / 8);
+    }
+  }
+  return bytes;
+}();
+
+const Type* list_or_wide_type(const char* format, Type* room) noexcept {
+  switch (format[0]) {
+    case '+':
+      if (format[1] == '\0' || format[2] != '\0') return nullptr;
+      return format[1] == 'l' ? kList : format[1] == 'L' ? kLargeList : nullptr;
+    case 't':
+    case 'd':
+    case 'w':
+      try {
+        *room = parse_format(format).type;
+        return room;
+      } catch (const std::exception&) {
+        return nullptr;
+      }
+    default: return nullptr;
+  }
 }
 
 ParsedFormat parse_format(std::string_view text) {

@@ -39,16 +39,20 @@ void copy_bits(const uint8_t* source, int64_t first, int64_t count, uint8_t* tar
 }
 
 int64_t count_bits(const uint8_t* bits, int64_t first, int64_t count) noexcept {
+  if (count == 0) return 0;
+  bits += first >> 3;
+  uint64_t wanted = ~uint64_t{0} << (first & 7);  // bits of the next word
+  int64_t left = (first & 7) + count;             // bits from the beginning of the next word to the end
   int64_t set = 0;
-  int64_t at = first;
-  for (; at < first + count && at % 8 != 0; ++at) set += bits[at / 8] >> (at % 8) & 1;
-  for (; first + count - at >= 64; at += 64) {
+  for (; left > 64; left -= 64, bits += sizeof(uint64_t)) {
     uint64_t word;
-    std::memcpy(&word, bits + at / 8, sizeof word);
-    set += std::popcount(word);
+    std::memcpy(&word, bits, sizeof word);
+    set += std::popcount(word & wanted);
+    wanted = ~uint64_t{0};
   }
-  for (; at < first + count; ++at) set += bits[at / 8] >> (at % 8) & 1;
-  return set;
+  uint64_t last = 0;
+  std::memcpy(&last, bits, static_cast<size_t>(bytes_for_bits(left)));
+  return set + std::popcount(last & wanted & (~uint64_t{0} >> (64 - left)));
 }
 
 }  // namespace arrowdevice::transfer

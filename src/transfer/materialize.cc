@@ -25,14 +25,6 @@ void rebase_offsets(const uint8_t* from, int64_t n, int64_t base, uint8_t* to) n
   }
 }
 
-void rebase_offsets(const uint8_t* from, int64_t n, int width, int64_t base, uint8_t* to) noexcept {
-  if (width == 4) {
-    rebase_offsets<int32_t>(from, n, base, to);
-  } else {
-    rebase_offsets<int64_t>(from, n, base, to);
-  }
-}
-
 void make_list_view(const Node& node, const References& refs, BufferShape shape, int width, uint8_t* out) {
   const auto& index = refs.index;
   for (int64_t row = 0; row < node.slots.rows(); ++row) {
@@ -110,6 +102,14 @@ int64_t bits_a_slot(const schema::Type& type, BufferShape shape) {
 }
 
 }  // namespace
+
+void rebase_offsets(const uint8_t* from, int64_t n, int width, int64_t base, uint8_t* to) noexcept {
+  if (width == 4) {
+    rebase_offsets<int32_t>(from, n, base, to);
+  } else {
+    rebase_offsets<int64_t>(from, n, base, to);
+  }
+}
 
 void write_buffer(const schema::Binding& array, const Plan& plan, const OutputBuffer& buffer, uint8_t* out) {
   const auto& node = plan[buffer.field];

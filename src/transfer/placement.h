@@ -64,6 +64,9 @@ PlacedBuffers place_buffers(const schema::Binding& array, const Plan& plan, cons
 // Writes an output buffer with the origin kMade to host memory.
 void write_buffer(const schema::Binding& array, const Plan& plan, const OutputBuffer& buffer, uint8_t* out);
 
+// Subtracts `base` from `n` offsets of `width` bytes. Offsets below `base` become 0. The memory need not be aligned.
+void rebase_offsets(const uint8_t* from, int64_t n, int width, int64_t base, uint8_t* to) noexcept;
+
 // Adjusts an output buffer with the origin kCopiedThenAdjusted, after it has arrived in host memory.
 void adjust_in_place(const Plan& plan, const schema::Type& type, const OutputBuffer& buffer, uint8_t* bytes);
 

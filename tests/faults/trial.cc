@@ -100,6 +100,10 @@ bool play_once(const Operation& operation, Injection& injection) {
 void use_cpu() {
   const Array host = Rows::nested().host();
   check_same(Rows::nested().difference(*host));
+  // A copy that lacks memory for its short way goes to the copy engine, as a copy with a queue does.
+  const Queue queue = make_queue(cpu());
+  const Array copied = copy(*host, *Rows::nested().schema(), cpu(), 0, queue.get());
+  check_same(Rows::nested().difference(*copied));
 }
 
 }  // namespace faults

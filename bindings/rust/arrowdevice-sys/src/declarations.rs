@@ -587,7 +587,7 @@ impl Default for arrowdevice_pool_options {
         }
     }
 }
-#[doc = "Statistics of a pool."]
+#[doc = "Statistics of a pool. In the CPU's own pool, a copy between arrays of the CPU counts with the\nstructs of its array. It raises `peak_bytes` only when the statistics are read."]
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct arrowdevice_pool_stats {
