@@ -37,7 +37,7 @@ struct Kept {
   int64_t capacity;
 };
 
-// What the threads share whose ids have the same hash. It fills a cache line.
+// Threads whose ids have the same hash share a place. It fills a cache line.
 struct alignas(64) Place {
   std::array<std::atomic<Kept*>, kKinds.size()> kept{};
   std::atomic<int64_t> used_bytes{0};  // less than 0 if other threads have made the arrays that are released here
