@@ -259,6 +259,7 @@ class Allocations : public Injector {
     Refusal none(operation, {}, nullptr);
     if (!operation.at_first_use) play_once(operation, none);
     use_cpu();  // the checks after a failure also do this, and it leaves objects for the next copy
+    must(arrowdevice_pool_trim, default_pool(cpu()));  // it keeps as much as the largest copies need
     // The number of a device's idle queues depends on its timing.
     const int64_t kept = memory::live_blocks() - before;
     if (is_recorded) progress_.blocks_kept = kept;
