@@ -5,7 +5,6 @@
 #include "api/handles.h"
 #include "base/deadline.h"
 #include "base/sized_struct.h"
-#include "base/trace.h"
 #include "transfer/host_copies.h"
 #include "transfer/move.h"
 #include "transfer/two_pass_copy.h"
@@ -41,22 +40,10 @@ bool are_common(const arrowdevice_copy_options* options) noexcept {
          options->pool == nullptr && options->source_device == nullptr;
 }
 
-// Copies between arrays of the CPU, which need neither a queue nor an event. Returns false if the copy needs more than
-// that, and then changes nothing.
-bool copy_on_cpu(const ArrowDeviceArray* array, const ArrowSchema* schema, const arrowdevice_device* to,
-                 const arrowdevice_copy_options* options, ArrowDeviceArray* out) noexcept {
-  if (array == nullptr || schema == nullptr || to == nullptr || out == nullptr || out == array) return false;
-  if (array->device_type != ARROW_DEVICE_CPU || array->sync_event != nullptr || !are_common(options)) return false;
-  const auto& target = *api::from_c(to);
-  if (!target.is_cpu() || target.has_chosen_pool() || trace::receivers.load(std::memory_order_relaxed) != 0)
-    return false;
-  if (!transfer::copy_in_two_passes(*schema, array->array, &out->array)) return false;
-  const ArrowArray copied = out->array;
-  *out = ArrowDeviceArray{};
-  out->array = copied;
-  out->device_type = ARROW_DEVICE_CPU;
-  out->device_id = -1;
-  return true;
+// Returns true if all arguments are there, and the output is no input.
+bool are_given(const ArrowDeviceArray* array, const ArrowSchema* schema, const arrowdevice_device* to,
+               const ArrowDeviceArray* out) noexcept {
+  return array != nullptr && schema != nullptr && to != nullptr && out != nullptr && out != array;
 }
 
 }  // namespace
@@ -84,7 +71,8 @@ extern "C" {
 ARROWDEVICE_API int arrowdevice_array_copy(const ArrowDeviceArray* array, const ArrowSchema* schema,
                                            arrowdevice_device* to, const arrowdevice_copy_options* options,
                                            ArrowDeviceArray* out, arrowdevice_error* error) {
-  if (copy_on_cpu(array, schema, to, options, out)) return 0;
+  const bool is_common = are_given(array, schema, to, out) && are_common(options);
+  if (is_common && transfer::copy_in_two_passes(*array, *schema, *api::from_c(to), out)) return 0;
   return guarded(error, [&] {
     prepare(out, array);
     const auto known = read(options);

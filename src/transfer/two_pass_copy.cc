@@ -6,6 +6,7 @@
 #include <new>
 
 #include "base/checked.h"
+#include "base/trace.h"
 #include "schema/format.h"
 #include "schema/tree.h"
 #include "transfer/bits.h"
@@ -305,6 +306,18 @@ class Writer {
   uint8_t* end_;
 };
 
+// Returns true for the CPU, unless the application chose its pool or a receiver wants to learn of copies.
+bool is_plain_target(const device::Device& to) noexcept {
+  return to.is_cpu() && !to.has_chosen_pool() && trace::receivers.load(std::memory_order_relaxed) == 0;
+}
+
+// Returns true if the time is that of the bytes, for which the pool has better memory.
+bool has_large_buffers(const HostTotals& totals) noexcept {
+  constexpr int64_t kSmall = int64_t{1} << 20;
+  constexpr int64_t kSmallBuffer = int64_t{64} << 10;
+  return totals.bytes > kSmall && totals.bytes / kSmallBuffer > totals.shape.buffers;
+}
+
 }  // namespace
 
 bool HostFields::reserve(int64_t fields) noexcept {
@@ -331,20 +344,22 @@ void write(const HostFields& fields, const HostTotals& totals, ArrowArray* out) 
   output.publish(nullptr, out);
 }
 
-bool copy_in_two_passes(const ArrowSchema& schema, const ArrowArray& array, ArrowArray* out) noexcept {
-  // Above these sizes the time is that of the bytes, and the pool has better memory for them.
-  constexpr int64_t kSmall = int64_t{1} << 20;
-  constexpr int64_t kSmallBuffer = int64_t{64} << 10;
+bool copy_in_two_passes(const ArrowDeviceArray& array, const ArrowSchema& schema, const device::Device& to,
+                        ArrowDeviceArray* out) noexcept {
+  if (array.device_type != ARROW_DEVICE_CPU || array.sync_event != nullptr || !is_plain_target(to)) return false;
   HostFields fields;
   HostTotals totals;
-  if (!measure(schema, array, fields, totals)) return false;
-  if (totals.bytes > kSmall && totals.bytes / kSmallBuffer > totals.shape.buffers) return false;
+  if (!measure(schema, array.array, fields, totals) || has_large_buffers(totals)) return false;
+  ArrowDeviceArray copied{};
   try {
-    write(fields, totals, out);
-    return true;
+    write(fields, totals, &copied.array);
   } catch (const std::exception&) {
     return false;  // too large for this, or there is no memory
   }
+  copied.device_type = ARROW_DEVICE_CPU;
+  copied.device_id = to.published_id();
+  *out = copied;
+  return true;
 }
 
 }  // namespace arrowdevice::transfer

@@ -11,6 +11,7 @@
 
 #include "array/output.h"
 #include "base/kept_blocks.h"
+#include "device/device.h"
 
 namespace arrowdevice::transfer {
 
@@ -77,7 +78,9 @@ bool measure(const ArrowSchema& schema, const ArrowArray& array, HostFields& fie
 // Copies the fields. Throws std::bad_alloc without memory.
 void write(const HostFields& fields, const HostTotals& totals, ArrowArray* out);
 
-// Both. Returns false, with `out` unchanged, if the copy engine must make the copy.
-bool copy_in_two_passes(const ArrowSchema& schema, const ArrowArray& array, ArrowArray* out) noexcept;
+// Copies an array by both, as a copy without options does. Returns false, with `out` unchanged, if the copy engine must
+// make the copy.
+bool copy_in_two_passes(const ArrowDeviceArray& array, const ArrowSchema& schema, const device::Device& to,
+                        ArrowDeviceArray* out) noexcept;
 
 }  // namespace arrowdevice::transfer
