@@ -111,7 +111,7 @@ ARROWDEVICE_API int arrowdevice_device_get_counters(const arrowdevice_device* de
     values.events = counters.events;
     values.host_waits = counters.host_waits;
     values.readbacks = counters.readbacks;
-    const int64_t copied_bytes = of.is_cpu() ? kept_blocks::stats().copied_bytes : 0;
+    const int64_t copied_bytes = of.is_cpu() ? kept_blocks::copied_bytes() : 0;
     values.bytes_in = counters.bytes_in + copied_bytes;
     values.bytes_out = counters.bytes_out + copied_bytes;
     values.staged_bytes = counters.staged_bytes;

@@ -9,6 +9,8 @@
 #include <bit>
 #include <new>
 
+#include "base/size_class.h"
+
 #if defined(__SANITIZE_ADDRESS__)
 #define ARROWDEVICE_POISONS_MEMORY
 #elif defined(__has_feature)
@@ -24,8 +26,6 @@ namespace arrowdevice::kept_blocks {
 namespace {
 
 constexpr size_t kPlaces = 16;
-constexpr int64_t kSmallest = 512;
-constexpr int64_t kPartsOfDoubling = 8;
 constexpr int64_t kMostTimesTooLarge = 4;
 constexpr int64_t kUncounted = int64_t{64} << 10;  // blocks up to this size are not counted in `kept_bytes`
 
@@ -56,14 +56,6 @@ Place& own_place() noexcept {
   constexpr uint64_t kGoldenRatio = 0x9E3779B97F4A7C15;
   constexpr int kBits = std::bit_width(kPlaces) - 1;
   return places[static_cast<uint64_t>(pthread_self()) * kGoldenRatio >> (64 - kBits)];
-}
-
-// Rounds up to an eighth of the power of two, so that a block fits the next array of about its size.
-int64_t rounded(int64_t size) noexcept {
-  if (size <= kSmallest) return kSmallest;
-  const auto power = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(size)));
-  const int64_t step = std::max(kAlignment, power / kPartsOfDoubling);
-  return (size + step - 1) & -step;
 }
 
 size_t kind_of(int64_t capacity) noexcept {
@@ -134,7 +126,7 @@ int64_t size_of_kept(std::atomic<Kept*>& slot) noexcept {
 
 Memory take(int64_t size) noexcept {
   if (size > kLargest) return {};
-  const int64_t capacity = std::min(rounded(size), kLargest);
+  const int64_t capacity = size_class(size);
   const Memory kept = take_kept(own_place().kept[kind_of(capacity)]);
   if (kept.block != nullptr) {
     if (kept.capacity >= size && kept.capacity / kMostTimesTooLarge <= capacity) return kept;
@@ -182,10 +174,15 @@ Stats stats() noexcept {
     sum.used_bytes += place.used_bytes.load(std::memory_order_relaxed);
     sum.arrays += place.arrays.load(std::memory_order_relaxed);
     sum.live_arrays -= place.released_arrays.load(std::memory_order_relaxed);
-    sum.copied_bytes += place.copied_bytes.load(std::memory_order_relaxed);
     for (auto& slot : place.kept) sum.cached_bytes += size_of_kept(slot);
   }
   sum.live_arrays += sum.arrays;
+  return sum;
+}
+
+int64_t copied_bytes() noexcept {
+  int64_t sum = 0;
+  for (const Place& place : places) sum += place.copied_bytes.load(std::memory_order_relaxed);
   return sum;
 }
 

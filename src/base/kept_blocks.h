@@ -34,9 +34,11 @@ struct Stats {
   int64_t cached_bytes = 0;
   int64_t arrays = 0;  // since the process began
   int64_t live_arrays = 0;
-  int64_t copied_bytes = 0;
 };
 
 Stats stats() noexcept;
+
+// Returns the bytes that the arrays had when they were made.
+int64_t copied_bytes() noexcept;
 
 }  // namespace arrowdevice::kept_blocks

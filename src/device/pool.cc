@@ -4,15 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <iterator>
 #include <utility>
 
-#include "base/checked.h"
 #include "base/kept_blocks.h"
 #include "base/log.h"
 #include "base/process.h"
+#include "base/size_class.h"
 #include "base/text.h"
 #include "base/trace.h"
 #include "device/deferred.h"
@@ -21,19 +20,9 @@
 namespace arrowdevice::device {
 namespace {
 
-constexpr int64_t kSmallestClass = 512;
-constexpr int64_t kClassesPerDoubling = 8;
 constexpr int64_t kCachedOfHostMemory = int64_t{1} << 30;
 constexpr int64_t kPartOfFreeMemory = 4;
 constexpr int64_t kPartOfAllMemory = 8;
-
-// Rounds a size up to an eighth of its power of two. At most an eighth is wasted, and a returned block fits the next
-// buffer of about its size.
-int64_t size_class(int64_t size) {
-  if (size <= kSmallestClass) return kSmallestClass;
-  const auto power = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(size)));
-  return align_up(size, std::max(kSmallestClass, power / kClassesPerDoubling));
-}
 
 int64_t default_cache_limit(const Device& device, Pool::Memory memory) {
   int64_t free_bytes = -1;
@@ -99,6 +88,10 @@ bool Pool::has_kept_blocks() const noexcept {
   return device_.is_cpu() && !use_.has_value() && memory_ == kDeviceMemory;
 }
 
+kept_blocks::Stats Pool::kept_stats() const noexcept {
+  return has_kept_blocks() ? kept_blocks::stats() : kept_blocks::Stats{};
+}
+
 bool Pool::may_call_out() const noexcept { return device_.is_usable() && !process::exit_has_begun(); }
 
 Allocation Pool::allocate(Queue* queue, int64_t size, Holder holder) {
@@ -143,7 +136,7 @@ void Pool::unreserve(int64_t capacity) noexcept {
 
 // Describes the pool for the message of a request that failed.
 std::string Pool::usage_text(int64_t requested) const {
-  const auto kept = has_kept_blocks() ? kept_blocks::stats() : kept_blocks::Stats{};
+  const auto kept = kept_stats();
   const std::lock_guard lock(mutex_);
   const int64_t waiting_bytes = *waiting_bytes_;
   Holders all = holders_;
@@ -368,13 +361,14 @@ void Pool::free_cached() noexcept {
 }
 
 PoolStats Pool::stats() const {
-  const auto kept = has_kept_blocks() ? kept_blocks::stats() : kept_blocks::Stats{};
+  const auto kept = kept_stats();
   const std::lock_guard lock(mutex_);
   PoolStats stats = stats_;
   stats.used_bytes += *waiting_bytes_ + kept.used_bytes;
   stats.cached_bytes += kept.cached_bytes;
   stats.allocations += kept.arrays;
-  stats.peak_bytes = std::max(stats.peak_bytes, stats.used_bytes + stats.cached_bytes);
+  peak_with_kept_ = std::max(peak_with_kept_, stats.used_bytes + stats.cached_bytes);
+  stats.peak_bytes = std::max(stats.peak_bytes, peak_with_kept_);
   return stats;
 }
 

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 
+#include "base/kept_blocks.h"
 #include "base/trace.h"
 #include "device/allocation.h"
 #include "device/device.h"
@@ -81,6 +82,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   void to_driver(Block& block) noexcept;
   bool may_call_out() const noexcept;
   bool has_kept_blocks() const noexcept;
+  kept_blocks::Stats kept_stats() const noexcept;
 
   Device& device_;
   const arrowdevice_pool_options options_;
@@ -99,7 +101,8 @@ class Pool : public std::enable_shared_from_this<Pool> {
   std::map<int64_t, CachedList> cached_;  // by capacity; each list begins with the oldest block
   int64_t next_stamp_ = 0;
   PoolStats stats_{};
-  Holders holders_;  // of the used memory
+  mutable int64_t peak_with_kept_ = 0;  // when the statistics were read
+  Holders holders_;                     // of the used memory
 };
 
 }  // namespace arrowdevice::device

@@ -13,6 +13,11 @@
 namespace {
 
 using namespace library_test;  // NOLINT: what every line of these tests is written with
+using arrowdevice::transfer::HostField;
+using arrowdevice::transfer::HostFields;
+using arrowdevice::transfer::HostTotals;
+using arrowdevice::transfer::measure;
+using arrowdevice::transfer::write;
 namespace kept_blocks = arrowdevice::kept_blocks;
 
 constexpr int64_t kPaddingOfCopies = 64;
@@ -247,6 +252,59 @@ TEST_CASE("the pool of the CPU counts copies in one block, and frees their memor
   copied.reset();
   must(arrowdevice_pool_trim, pool);
   CHECK(stats(pool).cached_bytes == before.cached_bytes);
+}
+
+TEST_CASE("the peak of the CPU's pool stays after the copies are gone") {
+  begin();
+  arrowdevice_pool* const pool = default_pool(cpu());
+  const Sample sample(field("l"), {.rows = 100'000, .nulls = Nulls::kNone});
+  const int64_t before = stats(pool).peak_bytes;
+  std::vector<Array> copies;
+  while (stats(pool).peak_bytes <= before) copies.push_back(copy(sample, cpu()));
+  const int64_t peak = stats(pool).peak_bytes;
+  copies.clear();
+  must(arrowdevice_pool_trim, pool);
+  CHECK(stats(pool).peak_bytes == peak);
+}
+
+TEST_CASE("the first pass records what the second copies") {
+  begin();
+  const Field type = struct_of({list_of(struct_of({field("b", "flag"), field("i", "n")})).named("items")});
+  Data items = data_of(6, {no_buffer()},
+                       {data_of(6, {no_buffer(), buffer_of<uint8_t>({0b101101})}),
+                        data_of(6, {no_buffer(), buffer_of<int32_t>({0, 1, 2, 3, 4, 5})})});
+  Data lists = data_of(3, {no_buffer(), buffer_of<int32_t>({0, 2, 5, 6})}, {std::move(items)});
+  const Ledger ledger;
+  const Schema schema = make_schema(type);
+  Array whole = from_host(make_array(data_of(3, {no_buffer()}, {std::move(lists)}), ledger));
+  const Array rows = slice(*whole, *schema, 1, 2);  // the items 2 to 5
+
+  HostFields fields;
+  HostTotals totals;
+  REQUIRE(measure(*schema, rows->array, fields, totals));
+  REQUIRE(fields.size() == 5);
+  const HostField* const root = fields.begin();
+  const HostField& list = root[1];
+  const HostField& item = root[2];
+  const HostField& flag = root[3];
+  const HostField& number = root[4];
+  CHECK((root->rows == 2 && root->n_children == 1 && root->offset_bytes == 0));
+  CHECK((list.rows == 2 && list.offset_bytes == 4 && list.kind == HostField::Values::kNone && list.n_children == 1));
+  CHECK((item.rows == 4 && item.n_children == 2));
+  CHECK((flag.rows == 4 && flag.kind == HostField::Values::kBits && flag.first_bit == 2));
+  CHECK((number.rows == 4 && number.kind == HostField::Values::kBytes && number.bytes == 16));
+  CHECK(std::memcmp(number.values, std::array<int32_t, 4>{2, 3, 4, 5}.data(), 16) == 0);
+  CHECK((totals.shape.nodes == 5 && totals.shape.children == 4 && totals.shape.buffers == 8));
+  CHECK(totals.bytes == 3 * kPaddingOfCopies);
+
+  ArrowArray copied{};
+  write(fields, totals, &copied);
+  const ArrowArray& copied_list = *copied.children[0];
+  const ArrowArray& copied_item = *copied_list.children[0];
+  CHECK(std::memcmp(copied_list.buffers[1], std::array<int32_t, 3>{0, 3, 4}.data(), 12) == 0);
+  CHECK(*static_cast<const uint8_t*>(copied_item.children[0]->buffers[1]) == 0b1011);
+  CHECK(std::memcmp(copied_item.children[1]->buffers[1], number.values, 16) == 0);
+  copied.release(&copied);
 }
 
 TEST_CASE("large buffers are the engine's") {
