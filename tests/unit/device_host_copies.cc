@@ -159,6 +159,22 @@ TEST_CASE("a copy to the CPU fails if the work before it has failed") {
   CHECK(result.wait().error().code == EIO);
 }
 
+TEST_CASE("a copy to the CPU fails if the driver fails its wait, and gives the array back") {
+  begin();
+  const Sample sample(field("l"), {.rows = 60});
+  Held engine(0);
+  Array there = copy(sample, sim(0), ARROWDEVICE_COPY_ASYNC);
+  const int64_t before = control::failures_injected();
+  control::fail_next("event_wait");
+  Result result;
+  result.start(there, sample.schema);
+  while (control::failures_injected() == before) std::this_thread::yield();
+  engine.resume();
+  CHECK(result.wait().error().code == EIO);
+  CHECK(contains(result.error().message, "event_wait"));
+  CHECK(difference(sample, *result.source()) == "");
+}
+
 TEST_CASE("the time-out of a copy to the CPU includes the wait for the array") {
   begin();
   const Sample sample(field("l"), {.rows = 60});
