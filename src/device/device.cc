@@ -211,7 +211,7 @@ void Device::drop_idle() {
   for (const auto& pool : pools) {
     if (pool != nullptr) pool->trim();
   }
-  if (is_cpu()) kept_blocks::trim();
+  if (is_cpu()) kept_blocks::trim();  // without an own pool nothing above has done it
   driver_trim();
 }
 
