@@ -12,7 +12,7 @@ constexpr size_t kTextBytes = 10;
 void release_array(ArrowArray* array) { array->release = nullptr; }
 void release_schema(ArrowSchema* schema) { schema->release = nullptr; }
 
-// Fills the structs of an array without children. They own nothing.
+// Fills the structs of an array, except for its children. They own nothing.
 void describe(ArrowArray& array, ArrowSchema& schema, const char* format, int64_t rows, const void** buffers,
               int64_t n_buffers) {
   array.length = rows;
@@ -24,44 +24,112 @@ void describe(ArrowArray& array, ArrowSchema& schema, const char* format, int64_
   schema.release = release_schema;
 }
 
-// Makes a struct of the children, which the caller owns.
-void make_root(int64_t rows, const void** no_validity, std::vector<ArrowArray*>& arrays,
-               std::vector<ArrowSchema*>& schemas, ArrowDeviceArray& array, ArrowSchema& schema) {
-  array.array.length = rows;
-  array.array.n_buffers = 1;
-  array.array.buffers = no_validity;
-  array.array.n_children = static_cast<int64_t>(arrays.size());
-  array.array.children = arrays.data();
-  array.array.release = release_array;
-  array.device_type = ARROW_DEVICE_CPU;
-  array.device_id = -1;
-  schema.format = "+s";
-  schema.name = "";
-  schema.n_children = static_cast<int64_t>(schemas.size());
-  schema.children = schemas.data();
-  schema.release = release_schema;
+constexpr Bytes kAbsent{};
+
+AlignedVector<char> zeros(int64_t bits) { return AlignedVector<char>(static_cast<size_t>((bits + 7) / 8)); }
+
+// Returns the offsets 0, step, 2 * step, ...
+AlignedVector<char> regular_offsets(int64_t rows, int32_t step) {
+  AlignedVector<char> bytes(static_cast<size_t>(rows + 1) * sizeof step);
+  for (int64_t row = 0; row <= rows; ++row) {
+    const auto offset = static_cast<int32_t>(row * step);
+    std::memcpy(bytes.data() + row * int64_t{sizeof offset}, &offset, sizeof offset);
+  }
+  return bytes;
 }
 
 }  // namespace
 
-Batch::Batch(int64_t columns, int64_t rows) : rows_(rows), values_(static_cast<size_t>(columns * rows)) {
-  for (size_t i = 0; i < values_.size(); ++i) values_[i] = static_cast<int64_t>(i);
-  for (int64_t i = 0; i < columns; ++i) {
-    auto& column = *columns_.emplace_back(std::make_unique<Column>());
-    column.buffers[1] = this->column(i);
-    describe(column.array, column.schema, "l", rows, column.buffers, 2);
-    arrays_.push_back(&column.array);
-    schemas_.push_back(&column.schema);
-  }
-  make_root(rows, root_buffers_, arrays_, schemas_, array_, schema_);
+Bytes RecordBatch::own(AlignedVector<char> memory) {
+  const auto& owned = memory_.emplace_back(std::move(memory));
+  return {owned.data(), owned.size()};
 }
 
-std::vector<Bytes> Batch::buffers() const {
-  std::vector<Bytes> all;
-  for (int64_t i = 0; i < std::ssize(columns_); ++i) {
-    all.push_back({column(i), static_cast<size_t>(rows_) * sizeof(int64_t)});
+RecordBatch::Field& RecordBatch::add(const char* format, int64_t rows, const std::vector<Bytes>& buffers,
+                                     const std::vector<Field*>& children) {
+  auto& field = *fields_.emplace_back(std::make_unique<Field>());
+  for (const Bytes& bytes : buffers) {
+    field.buffers.push_back(bytes.data);
+    if (bytes.data != nullptr) buffers_.push_back(bytes);
   }
-  return all;
+  for (Field* const child : children) {
+    field.arrays.push_back(&child->array);
+    field.schemas.push_back(&child->schema);
+  }
+  describe(field.array, field.schema, format, rows, field.buffers.data(), std::ssize(field.buffers));
+  field.array.n_children = field.schema.n_children = std::ssize(children);
+  field.array.children = field.arrays.data();
+  field.schema.children = field.schemas.data();
+  return field;
+}
+
+RecordBatch::Field& RecordBatch::add_zeros(const char* format, int64_t rows, int64_t bits) {
+  return add(format, rows, {kAbsent, own(zeros(rows * bits))});
+}
+
+RecordBatch::Field& RecordBatch::add_texts(int64_t rows) {
+  const Bytes offsets = own(regular_offsets(rows, int32_t{kTextBytes}));
+  return add("u", rows, {kAbsent, offsets, own(AlignedVector<char>(static_cast<size_t>(rows) * kTextBytes, 'a'))});
+}
+
+void RecordBatch::set_columns(int64_t rows, const std::vector<Field*>& columns) {
+  const Field& root = add("+s", rows, {kAbsent}, columns);
+  array_.array = root.array;
+  array_.device_type = ARROW_DEVICE_CPU;
+  array_.device_id = -1;
+  schema_ = root.schema;
+}
+
+Batch::Batch(int64_t columns, int64_t rows) : rows_(rows), values_(static_cast<size_t>(columns * rows)) {
+  for (size_t i = 0; i < values_.size(); ++i) values_[i] = static_cast<int64_t>(i);
+  std::vector<Field*> all;
+  for (int64_t i = 0; i < columns; ++i) {
+    all.push_back(&add("l", rows, {kAbsent, {column(i), static_cast<size_t>(rows) * sizeof(int64_t)}}));
+  }
+  set_columns(rows, all);
+}
+
+Mixed::Mixed(int64_t columns, int64_t rows) {
+  std::vector<Field*> all;
+  for (int64_t i = 0; i < columns; ++i) {
+    switch (i % 5) {
+      case 0: all.push_back(&add_zeros("i", rows, 32)); break;
+      case 1: all.push_back(&add_zeros("l", rows, 64)); break;
+      case 2: all.push_back(&add_zeros("g", rows, 64)); break;
+      case 3: all.push_back(&add_texts(rows)); break;
+      default: all.push_back(&add_zeros("b", rows, 1));
+    }
+  }
+  set_columns(rows, all);
+}
+
+Varied::Varied(int64_t columns, int64_t rows) {
+  std::vector<Field*> all;
+  for (int64_t i = 0; i < columns; ++i) all.push_back(&add_column(i % 6, rows));
+  set_columns(rows, all);
+}
+
+RecordBatch::Field& Varied::add_column(int64_t type, int64_t rows) {
+  switch (type) {
+    case 0: {
+      const Bytes all_null = own(zeros(rows));
+      Field& nullable = add("i", rows, {all_null, own(zeros(rows * 32))});
+      nullable.array.null_count = -1;
+      return nullable;
+    }
+    case 1: return add_zeros("g", rows, 64);
+    case 2: return add_texts(rows);
+    case 3: return add_zeros("b", rows, 1);
+    case 4: {
+      Field& items = add_zeros("i", rows * 2, 32);
+      return add("+l", rows, {kAbsent, own(regular_offsets(rows, 2))}, {&items});
+    }
+    default: {
+      Field& number = add_zeros("i", rows, 32);
+      Field& real = add_zeros("g", rows, 64);
+      return add("+s", rows, {kAbsent}, {&number, &real});
+    }
+  }
 }
 
 Texts::Texts(int64_t rows) : offsets_(static_cast<size_t>(rows) + 1), bytes_(static_cast<size_t>(rows) * kTextBytes) {
@@ -72,130 +140,6 @@ Texts::Texts(int64_t rows) : offsets_(static_cast<size_t>(rows) + 1), bytes_(sta
   describe(array_.array, schema_, "u", rows, buffers_, 3);
   array_.device_type = ARROW_DEVICE_CPU;
   array_.device_id = -1;
-}
-
-Mixed::Mixed(int64_t columns, int64_t rows) {
-  struct Type {
-    const char* format;
-    int64_t bits;  // of a value
-  };
-  constexpr Type kTypes[] = {{"i", 32}, {"l", 64}, {"g", 64}, {"u", 32}, {"b", 1}};
-  for (int64_t i = 0; i < columns; ++i) {
-    const Type& type = kTypes[static_cast<size_t>(i) % std::size(kTypes)];
-    const bool is_text = std::strcmp(type.format, "u") == 0;
-    auto& column = *columns_.emplace_back(std::make_unique<Column>());
-    column.bytes.emplace_back(static_cast<size_t>((type.bits * (rows + (is_text ? 1 : 0)) + 7) / 8));
-    if (is_text) {
-      for (int64_t row = 0; row <= rows; ++row) {
-        const auto offset = static_cast<int32_t>(row * int64_t{kTextBytes});
-        std::memcpy(column.bytes[0].data() + row * int64_t{sizeof offset}, &offset, sizeof offset);
-      }
-      column.bytes.emplace_back(static_cast<size_t>(rows) * kTextBytes, 'a');
-    }
-    for (size_t j = 0; j < column.bytes.size(); ++j) column.buffers[1 + j] = column.bytes[j].data();
-    describe(column.array, column.schema, type.format, rows, column.buffers, 1 + std::ssize(column.bytes));
-    arrays_.push_back(&column.array);
-    schemas_.push_back(&column.schema);
-  }
-  make_root(rows, root_buffers_, arrays_, schemas_, array_, schema_);
-}
-
-std::vector<Bytes> Mixed::buffers() const {
-  std::vector<Bytes> all;
-  for (const auto& column : columns_) {
-    for (const auto& bytes : column->bytes) all.push_back({bytes.data(), bytes.size()});
-  }
-  return all;
-}
-
-namespace {
-
-AlignedVector<char> zeros(int64_t bytes) { return AlignedVector<char>(static_cast<size_t>(bytes)); }
-
-// Returns the offsets 0, step, 2 * step, ...
-AlignedVector<char> regular_offsets(int64_t rows, int32_t step) {
-  AlignedVector<char> bytes = zeros((rows + 1) * int64_t{sizeof step});
-  for (int64_t row = 0; row <= rows; ++row) {
-    const auto offset = static_cast<int32_t>(row * step);
-    std::memcpy(bytes.data() + row * int64_t{sizeof offset}, &offset, sizeof offset);
-  }
-  return bytes;
-}
-
-std::vector<AlignedVector<char>> list_of(AlignedVector<char> first) {
-  std::vector<AlignedVector<char>> all;
-  all.push_back(std::move(first));
-  return all;
-}
-
-}  // namespace
-
-Varied::Field& Varied::add(const char* format, int64_t rows, std::vector<AlignedVector<char>> bytes, bool has_nulls) {
-  auto& field = *fields_.emplace_back(std::make_unique<Field>());
-  field.bytes = std::move(bytes);
-  if (!has_nulls) field.buffers.push_back(nullptr);
-  for (const auto& one : field.bytes) field.buffers.push_back(one.data());
-  describe(field.array, field.schema, format, rows, field.buffers.data(), std::ssize(field.buffers));
-  if (has_nulls) field.array.null_count = rows;
-  return field;
-}
-
-Varied::Field& Varied::add_parent(const char* format, int64_t rows, const std::vector<Field*>& children,
-                                  std::vector<AlignedVector<char>> bytes) {
-  auto& field = add(format, rows, std::move(bytes));
-  for (Field* const child : children) {
-    field.arrays.push_back(&child->array);
-    field.schemas.push_back(&child->schema);
-  }
-  field.array.n_children = field.schema.n_children = std::ssize(children);
-  field.array.children = field.arrays.data();
-  field.schema.children = field.schemas.data();
-  return field;
-}
-
-Varied::Varied(int64_t columns, int64_t rows) {
-  const int64_t bits = (rows + 7) / 8;
-  for (int64_t i = 0; i < columns; ++i) {
-    Field* column = nullptr;
-    switch (i % 6) {
-      case 0: {
-        auto bytes = list_of(zeros(bits));  // every row is null
-        bytes.push_back(zeros(rows * 4));
-        column = &add("i", rows, std::move(bytes), true);
-        column->array.null_count = -1;
-        break;
-      }
-      case 1: column = &add("g", rows, list_of(zeros(rows * 8))); break;
-      case 2: {
-        auto bytes = list_of(regular_offsets(rows, int32_t{kTextBytes}));
-        bytes.emplace_back(static_cast<size_t>(rows) * kTextBytes, 'a');
-        column = &add("u", rows, std::move(bytes));
-        break;
-      }
-      case 3: column = &add("b", rows, list_of(zeros(bits))); break;
-      case 4: {
-        auto& items = add("i", rows * 2, list_of(zeros(rows * 2 * 4)));
-        column = &add_parent("+l", rows, {&items}, list_of(regular_offsets(rows, 2)));
-        break;
-      }
-      default: {
-        auto& number = add("i", rows, list_of(zeros(rows * 4)));
-        auto& real = add("g", rows, list_of(zeros(rows * 8)));
-        column = &add_parent("+s", rows, {&number, &real});
-      }
-    }
-    arrays_.push_back(&column->array);
-    schemas_.push_back(&column->schema);
-  }
-  make_root(rows, root_buffers_, arrays_, schemas_, array_, schema_);
-}
-
-std::vector<Bytes> Varied::buffers() const {
-  std::vector<Bytes> all;
-  for (const auto& field : fields_) {
-    for (const auto& bytes : field->bytes) all.push_back({bytes.data(), bytes.size()});
-  }
-  return all;
 }
 
 }  // namespace arrowdevice::bench

@@ -36,35 +36,73 @@ struct Bytes {
   size_t size;
 };
 
-// A record batch of int64 columns.
-class Batch {
+// A record batch. It owns its structs and the memory that own() received.
+class RecordBatch {
  public:
-  Batch(int64_t columns, int64_t rows);
-  Batch(const Batch&) = delete;
+  RecordBatch(const RecordBatch&) = delete;
 
   const ArrowDeviceArray& array() const { return array_; }
   const ArrowSchema& schema() const { return schema_; }
-  int64_t bytes() const { return static_cast<int64_t>(columns_.size()) * rows_ * int64_t{sizeof(int64_t)}; }
+  // Returns the buffers of all fields, without those that are absent.
+  const std::vector<Bytes>& buffers() const { return buffers_; }
+
+ protected:
+  struct Field {
+    ArrowArray array{};
+    ArrowSchema schema{};
+    std::vector<const void*> buffers;
+    std::vector<ArrowArray*> arrays;  // children
+    std::vector<ArrowSchema*> schemas;
+  };
+
+  RecordBatch() = default;
+  Bytes own(AlignedVector<char> memory);
+  // Adds a field without nulls. The first buffer is the bitmap.
+  Field& add(const char* format, int64_t rows, const std::vector<Bytes>& buffers,
+             const std::vector<Field*>& children = {});
+  // Adds a field of zeros that are `bits` wide.
+  Field& add_zeros(const char* format, int64_t rows, int64_t bits);
+  // Adds a field of texts of ten bytes.
+  Field& add_texts(int64_t rows);
+  // Makes the batch from its columns, which were added.
+  void set_columns(int64_t rows, const std::vector<Field*>& columns);
+
+ private:
+  std::vector<AlignedVector<char>> memory_;
+  std::vector<std::unique_ptr<Field>> fields_;
+  std::vector<Bytes> buffers_;
+  ArrowDeviceArray array_{};
+  ArrowSchema schema_{};
+};
+
+// A record batch of int64 columns.
+class Batch : public RecordBatch {
+ public:
+  Batch(int64_t columns, int64_t rows);
+
+  int64_t bytes() const { return std::ssize(values_) * int64_t{sizeof(int64_t)}; }
   const void* column(int64_t i) const { return values_.data() + i * rows_; }
   // Returns all columns, which are contiguous.
   void* data() { return values_.data(); }
-  std::vector<Bytes> buffers() const;
 
  private:
-  struct Column {
-    ArrowArray array{};
-    ArrowSchema schema{};
-    const void* buffers[2] = {};
-  };
-
   int64_t rows_;
   AlignedVector<int64_t> values_;
-  std::vector<std::unique_ptr<Column>> columns_;
-  std::vector<ArrowArray*> arrays_;
-  std::vector<ArrowSchema*> schemas_;
-  const void* root_buffers_[1] = {};
-  ArrowDeviceArray array_{};
-  ArrowSchema schema_{};
+};
+
+// A record batch of columns of int32, int64, double, utf8 and bool, in turns. Each buffer has its own allocation.
+class Mixed : public RecordBatch {
+ public:
+  Mixed(int64_t columns, int64_t rows);
+};
+
+// A record batch of columns of nullable int32, double, utf8, bool, list<int32> and struct<int32, double>, in turns.
+class Varied : public RecordBatch {
+ public:
+  Varied(int64_t columns, int64_t rows);
+
+ private:
+  Field& add_column(int64_t type, int64_t rows);
 };
 
 // A utf8 array of `rows` texts of ten bytes.
@@ -82,64 +120,6 @@ class Texts {
   AlignedVector<int32_t> offsets_;
   AlignedVector<char> bytes_;
   const void* buffers_[3] = {};
-  ArrowDeviceArray array_{};
-  ArrowSchema schema_{};
-};
-
-// A record batch of columns of int32, int64, double, utf8 and bool, in turns. Each buffer has its own allocation.
-class Mixed {
- public:
-  Mixed(int64_t columns, int64_t rows);
-  Mixed(const Mixed&) = delete;
-
-  const ArrowDeviceArray& array() const { return array_; }
-  const ArrowSchema& schema() const { return schema_; }
-  std::vector<Bytes> buffers() const;
-
- private:
-  struct Column {
-    ArrowArray array{};
-    ArrowSchema schema{};
-    std::vector<AlignedVector<char>> bytes;
-    const void* buffers[3] = {};
-  };
-
-  std::vector<std::unique_ptr<Column>> columns_;
-  std::vector<ArrowArray*> arrays_;
-  std::vector<ArrowSchema*> schemas_;
-  const void* root_buffers_[1] = {};
-  ArrowDeviceArray array_{};
-  ArrowSchema schema_{};
-};
-
-// A record batch of columns of nullable int32, double, utf8, bool, list<int32> and struct<int32, double>, in turns.
-class Varied {
- public:
-  Varied(int64_t columns, int64_t rows);
-  Varied(const Varied&) = delete;
-
-  const ArrowDeviceArray& array() const { return array_; }
-  const ArrowSchema& schema() const { return schema_; }
-  std::vector<Bytes> buffers() const;
-
- private:
-  struct Field {
-    ArrowArray array{};
-    ArrowSchema schema{};
-    std::vector<AlignedVector<char>> bytes;
-    std::vector<const void*> buffers;
-    std::vector<ArrowArray*> arrays;
-    std::vector<ArrowSchema*> schemas;
-  };
-
-  Field& add(const char* format, int64_t rows, std::vector<AlignedVector<char>> bytes, bool has_nulls = false);
-  Field& add_parent(const char* format, int64_t rows, const std::vector<Field*>& children,
-                    std::vector<AlignedVector<char>> bytes = {});
-
-  std::vector<std::unique_ptr<Field>> fields_;
-  std::vector<ArrowArray*> arrays_;
-  std::vector<ArrowSchema*> schemas_;
-  const void* root_buffers_[1] = {};
   ArrowDeviceArray array_{};
   ArrowSchema schema_{};
 };
