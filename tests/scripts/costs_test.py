@@ -12,13 +12,14 @@ import unittest
 SCRIPTS = sys.argv.pop(1)
 
 # Stands for valgrind. Each repetition costs as many instructions as COSTS says. The warm call takes LOCKS locks, and
-# its instructions are on two cache lines.
+# its instructions are on two cache lines, and on those of the addresses in LINES.
 VALGRIND = """#!/bin/sh
 for last; do :; done
 for option; do
   case $option in --callgrind-out-file=*)
     printf 'fn=call\\n0x1000 0 1\\n0x1004 0 1\\ncfn=pthread_mutex_lock@@GLIBC_2.2.5\\ncalls=90 0x1040 0\\n' >"${option#*=}"
     printf 'fn=pthread_mutex_lock@@GLIBC_2.2.5\\n0x1040 0 %s\\n' $LOCKS >>"${option#*=}"
+    for line in $LINES; do printf '%s 0 1\\n' $line; done >>"${option#*=}"
   esac
 done
 echo "==1== I   refs:      $((1000 + $COSTS * last))" >&2
@@ -29,7 +30,7 @@ READELF = """#!/bin/sh
 echo "  [     0]  GCC: (Debian 12.2.0-14) 12.2.0"
 """
 PROGRAM = """#!/bin/sh
-printf 'copy\\t10\\t400\\t2\\t-\\t2\\n'
+printf 'copy\\t10\\t400\\t2\\t-\\t2%s\\n' "${THREADS:+\tthreads}"
 """
 
 
@@ -45,9 +46,10 @@ class Costs(unittest.TestCase):
             os.chmod(path, stat.S_IRWXU)
         self.baseline = os.path.join(self.folder, "baseline.json")
 
-    def costs(self, instructions, allocations, *options, locks=3):
+    def costs(self, instructions, allocations, *options, locks=3, lines="", threads=""):
         environment = os.environ | {"PATH": self.folder + ":" + os.environ["PATH"], "COSTS": str(instructions),
-                                    "ALLOCATES": str(allocations), "LOCKS": str(locks)}
+                                    "ALLOCATES": str(allocations), "LOCKS": str(locks), "LINES": lines,
+                                    "THREADS": threads}
         done = subprocess.run([sys.executable, os.path.join(SCRIPTS, "costs.py"), os.path.join(self.folder, "program"),
                                "--baseline=" + self.baseline, *options], env=environment, capture_output=True, text=True)
         return done.returncode, done.stdout
@@ -81,6 +83,17 @@ class Costs(unittest.TestCase):
         code, out = self.costs(300, 2, locks=4)
         self.assertEqual(code, 1)
         self.assertIn("FAILED: copy: locks grew from 3 to 4", out)
+
+    def test_more_cache_lines_are_a_failure(self):
+        self.costs(300, 2, "--update")
+        code, out = self.costs(300, 2, lines="0x1048 0x1080")
+        self.assertEqual(code, 1)
+        self.assertIn("FAILED: copy: lines grew from 2 to 3", out)
+
+    def test_locks_and_lines_of_a_case_with_other_threads_may_vary(self):
+        self.costs(300, 2, "--update", threads="yes")
+        code, out = self.costs(300, 2, locks=9, lines="0x1080", threads="yes")
+        self.assertEqual(code, 0, out)
 
     def test_a_limit_is_reported_and_not_enforced(self):
         code, out = self.costs(401, 3, "--update")
