@@ -6,8 +6,8 @@
 #
 #   tests  in a Debian 13: runs the tool, and the unit, loader, conformance and fault suites, without OpenCL, Vulkan and
 #          Level Zero. Every warning is an error
-#   wheel  in a Debian 12, as an older glibc serves more systems: builds the Python wheel with all backends, and runs the demo
-#          and the wheel's tool with a Python of that machine
+#   wheel  in a Debian 12, because a wheel for an older glibc runs on more systems: builds the Python wheel with all
+#          backends, and runs the demo and the wheel's tool with a Python of that machine
 #
 # Builds are kept in build-scripts/, or in $ARROWDEVICE_BUILD. `scripts/in-debian.sh --arm64` says what the script needs.
 set -eu

@@ -10,8 +10,8 @@
 # conformance suite on the CPU and on simulated devices. It uses the build of an earlier run if there is one.
 #
 # With a sanitizer it runs the C++ tests and the tool, and leaves out Python's. With the thread
-# sanitizer it runs the unit tests, the tests of loading, and the programs that use threads. Builds are kept in build-scripts/, or in
-# $ARROWDEVICE_BUILD.
+# sanitizer it runs the unit tests, the tests of loading, and the programs that use threads. Builds
+# are kept in build-scripts/, or in $ARROWDEVICE_BUILD.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
