@@ -22,7 +22,7 @@ include_patterns = ["*.md", "docs/*.md", "backends/**/README.md", "bindings/**/R
 exclude_patterns = ["bindings/rust/arrowdevice/README.md"]  # a copy of bindings/rust/README.md
 extensions = ["myst_parser", "breathe", "autoapi.extension", "sphinx_copybutton", "references", "symbols", "sources"]
 nitpicky = True
-# Types of the languages and of others, structs that are declared only, and what is not public.
+# Types of the languages and of other libraries, structs that are only declared, and private names.
 nitpick_ignore_regex = [
     ("c(pp)?:identifier", r"u?int\d*_t|size_t|uintptr_t|std(::.*)?|DLManagedTensorVersioned|detail(::.*)?"),
     ("c(pp)?:identifier", r"arrowdevice_(device|queue|pool|buffer|sub_buffer|view|node)"),

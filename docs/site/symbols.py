@@ -13,7 +13,7 @@ from sphinx.util import logging
 from sphinx.util.nodes import make_refnode
 
 WORD = re.compile(r"\b(ARROW(?:DEVICE)?_[A-Z0-9_]+|arrowdevice_\w+(?:\(\))?|Arrow[A-Z]\w+)")
-# A name in these is a link already, is what a link would lead to, or is code.
+# In these nodes a name stays as it is: they are links, targets of links, or code.
 NO_PROSE = (nodes.reference, addnodes.pending_xref, addnodes.desc_signature, nodes.title, nodes.rubric, nodes.literal_block,
             nodes.literal, nodes.raw)
 logger = logging.getLogger(__name__)
