@@ -61,7 +61,9 @@ if [ -n "${CI:-}" ]; then
   need valgrind || want valgrind
   need abidiff || want abigail-tools
   need cmake || want cmake
-  need groff || need mandoc || want groff-base
+  # Both check the manual page, and mandoc makes a page of the site of it.
+  need groff || want groff-base
+  need mandoc || want mandoc
   # The shells in which the completion of the tool is tested.
   need zsh || want zsh
   need fish || want fish
