@@ -8,7 +8,6 @@
 #include "base/checked.h"
 
 namespace arrowdevice::schema {
-namespace {}  // namespace
 
 Binding::Binding(const Tree& tree, const ArrowArray& root, std::pmr::memory_resource* memory)
     : tree_(tree), bound_(memory) {
@@ -32,12 +31,11 @@ Binding::Binding(const Tree& tree, const ArrowArray& root, std::pmr::memory_reso
 // Binds most fields by a short path. Returns false for all other fields and for errors, which the general path checks
 // rule by rule.
 bool Binding::bind_plain(int32_t field, const ArrowArray* array) {
-  constexpr uint64_t kMostSlots = uint64_t{1} << 40;  // slots of at most 64 bits, so nothing overflows
   if (!tree_[field].is_plain || array == nullptr || array->release == nullptr ||
-      static_cast<uint64_t>(array->length) > kMostSlots || static_cast<uint64_t>(array->offset) > kMostSlots ||
-      array->null_count < -1 || array->null_count > array->length || array->n_buffers != 2 ||
-      array->buffers == nullptr || array->buffers[1] == nullptr || array->n_children != 0 ||
-      array->dictionary != nullptr) {
+      static_cast<uint64_t>(array->length) > kMostPlainSlots ||
+      static_cast<uint64_t>(array->offset) > kMostPlainSlots || array->null_count < -1 ||
+      array->null_count > array->length || array->n_buffers != 2 || array->buffers == nullptr ||
+      array->buffers[1] == nullptr || array->n_children != 0 || array->dictionary != nullptr) {
     return false;
   }
   const bool has_bitmap = array->buffers[0] != nullptr;

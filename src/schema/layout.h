@@ -149,6 +149,10 @@ inline uint32_t buffer_role(BufferShape shape) noexcept { return shape_info(shap
 // Returns "validity", "offsets", ... for messages.
 inline const char* buffer_name(BufferShape shape) noexcept { return shape_info(shape).name; }
 
+// The bits of a buffer cannot overflow if the offset, the length and the width of a value are within these limits.
+inline constexpr uint64_t kMostPlainSlots = uint64_t{1} << 40;
+inline constexpr int64_t kWidestPlainBits = int64_t{1} << 21;
+
 // The type of a field, from its format string.
 struct Type {
   Layout layout = Layout::kNull;

@@ -70,16 +70,18 @@ class Measurement {
     }
   }
 
-  // Lengths below this cannot overflow, whatever the width of a value.
-  static constexpr uint64_t kMostSlots = uint64_t{1} << 40;
+  static constexpr uint64_t kMostSlots = schema::kMostPlainSlots;
+  // A copy with more rows needs the engine. The bytes of so many rows in all fields cannot overflow.
+  static constexpr int64_t kMostRows = kept_blocks::kLargest * 8;
 
   bool fits(const ArrowSchema* schema, const ArrowArray* array, const Needed& needed) const noexcept {
     return schema != nullptr && schema->release != nullptr && schema->format != nullptr &&
            schema->dictionary == nullptr && array != nullptr && array->release != nullptr &&
            array->dictionary == nullptr && array->buffers != nullptr &&
            static_cast<uint64_t>(array->length) <= kMostSlots && static_cast<uint64_t>(array->offset) <= kMostSlots &&
-           array->length >= needed.least_length && array->null_count >= -1 && array->null_count <= array->length &&
-           array->n_children == schema->n_children && fields_.size() < schema::kMostSharedNodes;
+           needed.rows <= kMostRows && array->length >= needed.least_length && array->null_count >= -1 &&
+           array->null_count <= array->length && array->n_children == schema->n_children &&
+           fields_.size() < schema::kMostSharedNodes;
   }
 
   bool add_validity(const ArrowArray& array, const Needed& needed, HostField& field) noexcept {
@@ -108,8 +110,8 @@ class Measurement {
       field.bytes = bytes_for_bits(field.rows);
       field.values = values;
     } else {
+      if (type.bit_width > schema::kWidestPlainBits) return false;
       const int64_t width = type.bit_width >> 3;
-      if (static_cast<uint64_t>(width) > kMostSlots / 1024) return false;
       field.kind = HostField::Values::kBytes;
       field.bytes = field.rows * width;
       field.values = field.bytes > 0 ? values + field.first_bit * width : nullptr;
@@ -166,7 +168,7 @@ class Measurement {
   [[gnu::always_inline]] bool add_children(const ArrowSchema& schema, const ArrowArray& array, const Needed& needed,
                                            HostField& field, int depth) noexcept {
     const int64_t n = array.n_children;
-    if (n < 0 || n > schema::kMostSharedNodes || depth == schema::kDeepest) return false;
+    if (n < 0 || n > schema::kMostSharedNodes || depth == schema::kDeepest || needed.rows > kMostRows) return false;
     if (n > 0 && (schema.children == nullptr || array.children == nullptr)) return false;
     field.n_children = static_cast<int32_t>(n);  // `field` is invalid behind the next line
     if (!fields_.reserve(fields_.size() + n)) return false;

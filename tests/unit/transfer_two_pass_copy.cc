@@ -307,6 +307,21 @@ TEST_CASE("the first pass records what the second copies") {
   copied.release(&copied);
 }
 
+TEST_CASE("sizes that overflow are refused with the engine's message") {
+  begin();
+  Sample sample(struct_of({field("w:1073741824", "wide")}), {.rows = 0});
+  ArrowArray& wide = *sample.host->array.children[0];
+  const void* buffers[] = {nullptr, &sample};
+  const void** const former = std::exchange(wide.buffers, static_cast<const void**>(buffers));
+  wide.length = sample.host->array.length = int64_t{1} << 34;  // 2^64 bytes
+  Array out;
+  CHECK(contains(
+      refused(EINVAL, arrowdevice_array_copy, sample.host.get(), sample.schema.get(), cpu(), nullptr, out.out()),
+      "overflows"));
+  wide.length = sample.host->array.length = 0;
+  wide.buffers = former;
+}
+
 TEST_CASE("large buffers are the engine's") {
   begin();
   const int64_t before = copies_in_two_passes();
