@@ -4,17 +4,13 @@
 
 #include <arrowdevice/arrowdevice.h>
 
-#include <cstddef>
-#include <forward_list>
 #include <memory>
 #include <memory_resource>
 #include <mutex>
 #include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 
 #include "array/owners.h"
+#include "inspect/nodes.h"
 #include "inspect/validate.h"
 #include "schema/binding.h"
 
@@ -33,9 +29,12 @@ class View {
   // Takes ownership of `moved` as its last step. On failure `moved` is unchanged, except that it
   // may have become a shared owner if a wait ended early.
   View(ArrowDeviceArray& moved, const ArrowSchema& schema, const ImportOptions& options);
+  ~View();
+  View(const View&) = delete;
+  View& operator=(const View&) = delete;
 
-  const arrowdevice_node& root() const noexcept { return nodes_.front(); }
-  const ArrowDeviceArray& array() const noexcept { return owner_->array(); }
+  const arrowdevice_node& root() const noexcept { return nodes_.all.front(); }
+  const ArrowDeviceArray& array() const noexcept { return array_; }
   device::Device& device() const noexcept { return *device_; }
 
   // Creates a shared owner of the array.
@@ -48,18 +47,26 @@ class View {
   void release_after(device::Queue& queue);
 
  private:
+  // An array that was shared, and the array that detach() then moves out.
+  struct Shared {
+    std::shared_ptr<array::ImportedOwner> owner;
+    array::Output successor;
+  };
+
+  bool import_from_host(const ArrowDeviceArray& moved, const ArrowSchema& schema, const ImportOptions& options);
+  void import(ArrowDeviceArray& moved, const ArrowSchema& schema, const ImportOptions& options);
   void fill(const schema::Binding& bound, ArrowDeviceArray& moved, const ImportOptions& options,
             std::pmr::memory_resource* scratch);
+  void begin(NodeWriter& writer, arrowdevice_node& node, const schema::Binding& bound, int32_t field);
 
   device::Device* device_ = nullptr;
   std::optional<device::DeviceUse> use_;
-  std::shared_ptr<array::ImportedOwner> owner_;
-  std::unique_ptr<std::byte[]> block_;  // of the nodes and the data that they point to
-  std::span<arrowdevice_node> nodes_;
-  std::forward_list<std::string> long_texts_;  // texts that do not fit the block
+  Nodes nodes_;
+  // Stays here, for array(), when shared_ has its ownership. `release` is NULL if the array was moved out.
+  ArrowDeviceArray array_{};
 
   mutable std::mutex share_mutex_;
-  mutable std::optional<array::Output> successor_;  // the array that detach() moves out if the array is shared
+  mutable std::unique_ptr<Shared> shared_;  // made by the first share()
 };
 
 }  // namespace arrowdevice::inspect
