@@ -364,7 +364,7 @@ class Array:
         if self._core.released:
             return f"<arrowdevice.{type(self).__name__}, released>"
         where = device_name(self._core.device_type, self._core.device_id)
-        values = values_text([self])
+        values = values_text(self)
         return f"<arrowdevice.{type(self).__name__} {self.type}, {len(self):,} rows on {where}{values and ': ' + values}>"
 
 

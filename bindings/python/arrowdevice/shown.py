@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import reprlib
-from typing import TYPE_CHECKING, Any, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Iterator, Sequence, TypeVar
 
 from .devices import DeviceType
 from .errors import InvalidError
@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from .arrays import Array, RecordBatch
     from .schema import Schema
 
+_Rows = TypeVar("_Rows", "Array", "RecordBatch")
 _ROWS = 10
 _COLUMNS = 8
 _short = reprlib.Repr()
 _short.maxstring = _short.maxother = 40
 
 
-def rows_of(parts: Sequence[Array], first: int, end: int) -> Iterator[Array]:
+def rows_of(parts: Sequence[_Rows], first: int, end: int) -> Iterator[_Rows]:
     """Yields the rows from `first` to `end` of arrays that follow each other. Shares the memory."""
     for part in parts:
         begin = max(first, 0)
@@ -38,24 +39,43 @@ def columns_text(schema: Schema) -> str:
     return ", ".join(columns) or "no columns"
 
 
-def values_text(parts: Sequence[Array]) -> str:
-    """Returns the first and last values of arrays that follow each other, as "[1, 2]".
+def values_text(array: Array) -> str:
+    """Returns the first and last values of an array, as "[1, 2]".
 
     Returns an empty text unless the values are on the CPU and complete and pyarrow is installed. Reads ten rows at most,
     after it has validated them.
     """
-    if not all(part._core.device_type == DeviceType.CPU and part.is_ready() for part in parts):
-        return ""
+    return _text_of_rows(list(_first_and_last_rows([array])))
+
+
+def columns_values_text(batches: Sequence[RecordBatch]) -> str:
+    """Returns a line for each of the first columns of batches, with its values, or an empty text."""
+    names = batches[0].column_names[:_COLUMNS] if batches else []
+    shown = list(_first_and_last_rows(batches))
+    texts = [(name, _text_of_rows([[rows.column(i) for rows in end] for end in shown])) for i, name in enumerate(names)]
+    return "".join(f"\n  {name}: {text}" for name, text in texts if text)
+
+
+def _first_and_last_rows(parts: Sequence[_Rows]) -> Iterator[list[_Rows]]:
+    """Yields the first and the last rows of arrays that follow each other, or yields all rows at once if they are few."""
     length = sum(map(len, parts))
     half = _ROWS // 2
     ranges = [(0, length)] if length <= _ROWS else [(0, half), (length - half, length)]
+    for first, end in ranges:
+        yield list(rows_of(parts, first, end))
+
+
+def _text_of_rows(ends: Sequence[Sequence[Array]]) -> str:
+    """Returns the text of the values at each end, see `values_text()`."""
+    if not all(rows._core.device_type == DeviceType.CPU and rows.is_ready() for end in ends for rows in end):
+        return ""
     try:
-        texts = [[text for rows in rows_of(parts, *range) for text in _texts(rows)] for range in ranges]
+        texts = [", ".join(text for rows in end for text in _texts(rows)) for end in ends]
     except (ImportError, NotImplementedError):  # pyarrow lacks the type
         return ""
     except InvalidError:
         return "[invalid, validate() says why]"
-    return f"[{', ..., '.join(', '.join(text) for text in texts)}]"
+    return f"[{', ..., '.join(texts)}]"
 
 
 def _texts(rows: Array) -> list[str]:
@@ -68,12 +88,6 @@ def _texts(rows: Array) -> list[str]:
 def _text(value: Any) -> str:
     try:
         return _short.repr(value.as_py())
-    except (OverflowError, ValueError):  # Python has no such date or time
-        return str(value.value)
-
-
-def columns_values_text(batches: Sequence[RecordBatch]) -> str:
-    """Returns a line for each of the first columns of batches, with its values, or an empty text."""
-    names = batches[0].column_names[:_COLUMNS] if batches else []
-    texts = [(name, values_text([batch.column(index) for batch in batches])) for index, name in enumerate(names)]
-    return "".join(f"\n  {name}: {text}" for name, text in texts if text)
+    except (OverflowError, ValueError):  # Python has no such date or time, or a struct has two fields of one name
+        number = getattr(value, "value", None)
+        return str(number) if isinstance(number, int) else f"<{value.type}>"

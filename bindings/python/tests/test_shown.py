@@ -19,6 +19,8 @@ ROWS = "[0, 1, 2, 3, 4, ..., 995, 996, 997, 998, 999]"
         (pa.array(["x" * 100]), "string, 1 rows on cpu:0: ['xxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxx']"),
         (pa.array([{"a": [1]}]), "struct<a: list<item: int64>>, 1 rows on cpu:0: [{'a': [1]}]"),
         (pa.array([2**62], pa.timestamp("s")), "timestamp[s], 1 rows on cpu:0: [4611686018427387904]"),
+        (pa.array([[2**62]], pa.list_(pa.timestamp("s"))), "list<item: timestamp[s]>, 1 rows on cpu:0: [<list<item: timestamp[s]>>]"),
+        (pa.StructArray.from_arrays([[1], [2]], ["a", "a"]), "struct<a: int64, a: int64>, 1 rows on cpu:0: [<struct<a: int64, a: int64>>]"),
     ],
 )  # fmt: skip
 def test_an_array_shows_its_first_and_last_values(values, text):
@@ -37,6 +39,15 @@ def test_batches_and_tables_show_a_line_for_each_column():
 def test_values_that_need_a_copy_are_not_shown(accelerator):
     there = ad.to_device(pa.array([1, 2]), accelerator)
     assert repr(there) == f"<arrowdevice.Array int64, 2 rows on {accelerator.name}>"
+
+
+def test_only_the_batches_that_are_shown_are_read(monkeypatch):
+    column = ad.RecordBatch.column
+    read = []
+    monkeypatch.setattr(ad.RecordBatch, "column", lambda batch, key: read.append(len(batch)) or column(batch, key))
+    table = ad.Table(pa.Table.from_batches([pa.record_batch({"n": [n, n]}) for n in range(100)]))
+    assert repr(table).endswith("\n  n: [0, 0, 1, 1, 2, ..., 97, 98, 98, 99, 99]")
+    assert read == [2, 2, 1, 1, 2, 2]
 
 
 def test_invalid_values_are_not_read():
