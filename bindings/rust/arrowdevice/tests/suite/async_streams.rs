@@ -2,6 +2,7 @@
 use std::pin::Pin;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 
@@ -9,9 +10,9 @@ use arrow_array::Int32Array;
 use arrowdevice::{
     Array, AsyncStream, CopyOptions, DeviceType, ErrorKind, Result, Sharing, Stream, StreamOptions, sys,
 };
-use futures::executor::block_on;
 use futures::stream::{FusedStream, StreamExt};
 
+use crate::bounded::{LIMIT, Wakes, block_on, returns};
 use crate::counted::{self, Count, Dropped};
 use crate::devices::{SLOW, device, tested};
 use crate::streams::{batches, failing, host, produced, schema, waiting};
@@ -21,15 +22,6 @@ use crate::types::numbers;
 fn poll(stream: &mut AsyncStream, wakes: &Arc<Wakes>) -> Poll<Option<Result<Array>>> {
     let waker = Waker::from(Arc::clone(wakes));
     futures::Stream::poll_next(Pin::new(stream), &mut Context::from_waker(&waker))
-}
-
-#[derive(Default)]
-struct Wakes(Count);
-
-impl Wake for Wakes {
-    fn wake(self: Arc<Self>) {
-        self.0.add();
-    }
 }
 
 /// Makes an endless producer. It counts its arrays, their releases, and its own drop.
@@ -125,9 +117,14 @@ fn error_before_the_schema_is_also_the_first_item() {
 fn polling_returns_while_the_producer_waits_and_one_wake_follows() {
     let (stream, is_asked, give) = waiting();
     let mut stream = stream.into_async(1).unwrap();
-    is_asked.recv().unwrap(); // the schema has been told, and the library's thread is in the producer
+    is_asked.recv_timeout(LIMIT).unwrap(); // the schema has been told, and the library's thread is in the producer
     let wakes = Arc::new(Wakes::default());
-    assert!(poll(&mut stream, &wakes).is_pending());
+    let waking = Arc::clone(&wakes);
+    let (mut stream, is_pending) = returns(move || {
+        let is_pending = poll(&mut stream, &waking).is_pending();
+        (stream, is_pending)
+    });
+    assert!(is_pending);
     assert_eq!(wakes.0.get(), 0);
     give.send(host(&numbers(0..3))).unwrap();
     wakes.0.wait_until(1);
@@ -184,10 +181,11 @@ fn dropping_an_async_stream_does_not_wait_for_the_producer() {
     let (stream, is_asked, give) = waiting();
     let there = stream.into_device(device("ext_dev:0"), StreamOptions::new()).unwrap();
     let stream = there.into_async(4).unwrap();
-    is_asked.recv().unwrap(); // the library's thread is in the producer
-    drop(stream);
+    is_asked.recv_timeout(LIMIT).unwrap(); // the library's thread is in the producer
+    returns(move || drop(stream));
     give.send(host(&numbers(0..3))).unwrap(); // returns to a stream that was cancelled
-    assert!(is_asked.recv().is_err(), "the producer was asked again");
+    let asked_again = is_asked.recv_timeout(LIMIT);
+    assert_eq!(asked_again, Err(RecvTimeoutError::Disconnected));
 }
 
 #[test]
@@ -208,7 +206,7 @@ fn arrays_may_arrive_before_their_data() {
 fn async_stream_moves_to_another_thread_while_it_waits() {
     let (stream, is_asked, give) = waiting();
     let mut stream = stream.into_async(1).unwrap();
-    is_asked.recv().unwrap();
+    is_asked.recv_timeout(LIMIT).unwrap();
     let forgotten = Arc::new(Wakes::default());
     assert!(poll(&mut stream, &forgotten).is_pending());
     let consumer = thread::spawn(move || {
@@ -232,7 +230,7 @@ fn panic_of_a_waker_does_not_end_the_stream() {
     }
     let (stream, is_asked, give) = waiting();
     let mut stream = stream.into_async(1).unwrap();
-    is_asked.recv().unwrap();
+    is_asked.recv_timeout(LIMIT).unwrap();
     let waker = Waker::from(Arc::new(Broken));
     let polled = futures::Stream::poll_next(Pin::new(&mut stream), &mut Context::from_waker(&waker));
     assert!(polled.is_pending());

@@ -4,10 +4,11 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
 
 use arrow_schema::DataType;
 use arrowdevice::{Array, Schema, sys};
+
+use crate::bounded::LIMIT;
 
 /// Counts releases or drops.
 #[derive(Clone, Default)]
@@ -24,11 +25,10 @@ impl Count {
         *self.0.0.lock().unwrap()
     }
 
-    /// Waits until another thread has counted so far. It fails the test after a minute.
+    /// Waits until other threads have counted to `expected`. It fails the test after the limit.
     pub(crate) fn wait_until(&self, expected: usize) {
         let (count, changed) = &*self.0;
-        let limit = Duration::from_secs(60);
-        let waiting = changed.wait_timeout_while(count.lock().unwrap(), limit, |count| *count < expected);
+        let waiting = changed.wait_timeout_while(count.lock().unwrap(), LIMIT, |count| *count < expected);
         assert!(!waiting.unwrap().1.timed_out(), "{} of {expected}", self.get());
     }
 }

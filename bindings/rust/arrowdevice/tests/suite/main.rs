@@ -2,6 +2,7 @@
 //! Tests the crate on every device of `ARROWDEVICE_TEST_DEVICES`. `test.sh` sets the environment.
 
 mod async_streams;
+mod bounded;
 mod counted;
 mod devices;
 mod errors;

@@ -36,16 +36,18 @@ fn every_type_survives_a_round_trip() {
     }
 }
 
-/// Compares arrays. Before version 58, the `arrow` crates misread sparse unions that begin at an
-/// offset, and their `==` is wrong for empty runs.
-fn assert_same_rows(left: &ArrayRef, right: &ArrayRef, name: &str) {
-    assert_eq!(
-        (left.data_type(), left.len()),
-        (right.data_type(), right.len()),
-        "{name}"
-    );
-    if types::arrow_major() >= 58 || !matches!(name, "sparse union" | "runs") {
-        assert_eq!(left, right, "{name}");
+/// Compares arrays if the `arrow` crates can. Some versions misread sparse unions that begin at an
+/// offset. Before version 58, their `==` supports neither empty runs nor runs at an offset.
+fn assert_same_rows(left: &ArrayRef, right: &ArrayRef, name: &str, device: Device) {
+    let type_and_length = |array: &ArrayRef| (array.data_type().clone(), array.len());
+    assert_eq!(type_and_length(left), type_and_length(right), "{name} on {device}");
+    let is_comparable = match name {
+        "sparse union" => types::arrow_reads_sparse_unions_at_an_offset(),
+        "runs" => types::arrow_major() >= 58,
+        _ => true,
+    };
+    if is_comparable {
+        assert_eq!(left, right, "{name} on {device}");
     }
 }
 
@@ -57,7 +59,7 @@ fn slices_before_and_on_a_device_have_the_same_rows() {
             let part = there.slice(6, 41).unwrap();
             drop(there);
             assert_on(&part, device);
-            assert_same_rows(&part.into_arrow().unwrap(), &array.slice(9, 41), name);
+            assert_same_rows(&part.into_arrow().unwrap(), &array.slice(9, 41), name, device);
         }
     }
 }
@@ -197,7 +199,7 @@ fn empty_arrays_and_batches_without_columns_round_trip() {
                 .into_device(device, CopyOptions::new())
                 .unwrap();
             assert!(there.is_empty());
-            assert_same_rows(&there.into_arrow().unwrap(), &array.slice(0, 0), name);
+            assert_same_rows(&there.into_arrow().unwrap(), &array.slice(0, 0), name, device);
         }
         let there = Array::try_from(&no_columns)
             .unwrap()

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use arrow_array::{ArrayRef, Int32Array, StringArray};
 use arrowdevice::{Array, CopyOptions, ErrorKind, Pool, PoolOptions, Queue, wait_idle};
 
+use crate::bounded::block_on;
 use crate::devices::{SLOW, device, tested};
 
 const NO_TIME: Option<Duration> = Some(Duration::ZERO);
@@ -72,24 +70,6 @@ fn timeout_limits_the_whole_call_and_the_source_may_be_dropped() {
     assert_eq!(moved.error().kind(), ErrorKind::TimedOut);
     drop(moved);
     wait_idle(None).unwrap();
-}
-
-/// Blocks on a future with a waker that unparks this thread.
-fn block_on<F: Future>(future: F) -> F::Output {
-    struct Unpark(Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(output) => return output,
-            Poll::Pending => thread::park(),
-        }
-    }
 }
 
 #[test]

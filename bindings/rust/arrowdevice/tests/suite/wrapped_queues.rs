@@ -12,8 +12,8 @@ use arrowdevice::{
     StreamOptions,
 };
 use futures::StreamExt;
-use futures::executor::block_on;
 
+use crate::bounded::block_on;
 use crate::devices::device;
 use crate::types::numbers;
 
