@@ -20,6 +20,7 @@
 #include "base/parallel.h"
 #include "base/regions.h"
 #include "base/text.h"
+#include "cpu/shared_memory.h"
 
 namespace arrowdevice {
 namespace {
@@ -126,6 +127,22 @@ struct Functions {
   }
 
   static void buffer_free(Device&, Queue*, void* buffer) noexcept { std::free(buffer); }
+
+  static void* shareable_allocate(Device&, Queue*, int64_t size, int64_t) {
+    return SharedMemory::instance().allocate(size);
+  }
+
+  static void shareable_free(Device&, Queue*, void* buffer) noexcept { SharedMemory::instance().free(buffer); }
+
+  static void memory_export(Device&, const void* buffer, arrowdevice_memory_record& out) {
+    SharedMemory::instance().describe(buffer, out);
+  }
+
+  static void* memory_import(Device&, const arrowdevice_memory_record& record, int64_t& size) {
+    return const_cast<void*>(SharedMemory::instance().open(record, size));
+  }
+
+  static void memory_close(Device&, void* buffer) noexcept { SharedMemory::instance().close(buffer); }
 
   static Queue* queue_create(Device&) noexcept { return &the_queue; }
 

@@ -69,6 +69,22 @@ struct arrowdevice_pointer_info {
   int64_t size; /* bytes of the allocation, -1 if they are unknown */
 };
 
+/* Kinds of arrowdevice_memory_record */
+#define ARROWDEVICE_MEMORY_DESCRIPTOR 1 /* `descriptor` refers to the memory */
+#define ARROWDEVICE_MEMORY_BYTES 2      /* `bytes` name the memory */
+
+/** Memory of one process as another process of the same machine opens it. */
+struct arrowdevice_memory_record {
+  uint32_t struct_size;
+  int32_t kind;            /* ARROWDEVICE_MEMORY_* */
+  int32_t descriptor;      /* file descriptor, or -1 */
+  uint32_t memory_type;    /* the vendor's number for the kind of memory, or 0 */
+  int64_t size;            /* bytes of the whole allocation */
+  uint8_t device_uuid[16]; /* as in arrowdevice_device_info; zeros for the CPU */
+  uint8_t driver_uuid[16]; /* of the driver, if the vendor has such an id; else zeros */
+  uint8_t bytes[72];       /* for ARROWDEVICE_MEMORY_BYTES */
+};
+
 /**
  * The table. Required functions come first, optional ones follow.
  *
@@ -247,6 +263,31 @@ struct arrowdevice_backend {
   int (*staging_allocate)(void* device, int64_t size, void** out, struct arrowdevice_error* error);
   /** Frees staging memory that no work uses. Must not block. */
   void (*staging_free)(void* device, void* memory);
+  /**
+   * Allocates memory that memory_export() can export. The arguments are those of buffer_allocate.
+   * Bytes that nobody has written are 0. A pair with shareable_free.
+   */
+  int (*shareable_allocate)(void* device, void* queue, int64_t size, int64_t alignment, void** out,
+                            struct arrowdevice_error* error);
+  /** Frees memory of shareable_allocate. The rules are those of buffer_free. */
+  void (*shareable_free)(void* device, void* queue, void* buffer);
+  /**
+   * Exports an allocation of shareable_allocate, from its start. Before the call, `descriptor` is -1
+   * and all other fields are 0. A descriptor is new and closes on `exec`. The caller closes it.
+   * Required with shareable_allocate.
+   */
+  int (*memory_export)(void* device, const void* buffer, struct arrowdevice_memory_record* out,
+                       struct arrowdevice_error* error);
+  /**
+   * Opens memory that another process exported. Borrows the descriptor. `*size` receives the bytes
+   * of the memory as the kernel or the driver reports them. The backend trusts no number of the
+   * record. It fails with EINVAL if the memory could become smaller later, or if the record does not
+   * name such memory. A pair with memory_close.
+   */
+  int (*memory_import)(void* device, const struct arrowdevice_memory_record* record, void** buffer, int64_t* size,
+                       struct arrowdevice_error* error);
+  /** Closes memory of memory_import that no work uses. Must not block. */
+  void (*memory_close)(void* device, void* buffer);
 };
 
 /** Name of the only symbol that a plugin exports. */

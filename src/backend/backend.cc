@@ -47,6 +47,9 @@ void check_pairs(const arrowdevice_backend& table) {
       {"queue_wrap", "queue_get_native", table.queue_wrap != nullptr, table.queue_get_native != nullptr},
       {"device_wrap", "device_unwrap", table.device_wrap != nullptr, table.device_unwrap != nullptr},
       {"staging_allocate", "staging_free", table.staging_allocate != nullptr, table.staging_free != nullptr},
+      {"shareable_allocate", "shareable_free", table.shareable_allocate != nullptr, table.shareable_free != nullptr},
+      {"shareable_allocate", "memory_export", table.shareable_allocate != nullptr, table.memory_export != nullptr},
+      {"memory_import", "memory_close", table.memory_import != nullptr, table.memory_close != nullptr},
   };
   for (const auto& pair : pairs) {
     if (pair.has_first != pair.has_second) {

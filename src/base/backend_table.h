@@ -180,6 +180,26 @@ class BackendTable {
       };
       table.staging_free = [](void* device, void* memory) noexcept { F::staging_free(device_of(device), memory); };
     }
+    if constexpr (requires { F::shareable_allocate; }) {
+      table.shareable_allocate = [](void* device, void* queue, int64_t size, int64_t alignment, void** out,
+                                    arrowdevice_error* error) noexcept {
+        return guarded(error, [&] {
+          *out = F::shareable_allocate(device_of(device), static_cast<Queue*>(queue), size, alignment);
+        });
+      };
+      table.shareable_free = [](void* device, void* queue, void* buffer) noexcept {
+        F::shareable_free(device_of(device), static_cast<Queue*>(queue), buffer);
+      };
+      table.memory_export = [](void* device, const void* buffer, arrowdevice_memory_record* out,
+                               arrowdevice_error* error) noexcept {
+        return guarded(error, [&] { F::memory_export(device_of(device), buffer, *out); });
+      };
+      table.memory_import = [](void* device, const arrowdevice_memory_record* record, void** buffer, int64_t* size,
+                               arrowdevice_error* error) noexcept {
+        return guarded(error, [&] { *buffer = F::memory_import(device_of(device), *record, *size); });
+      };
+      table.memory_close = [](void* device, void* buffer) noexcept { F::memory_close(device_of(device), buffer); };
+    }
     if constexpr (requires { F::pointer_get_info; }) {
       table.pointer_get_info = [](void* device, const void* buffer, arrowdevice_pointer_info* out,
                                   arrowdevice_error* error) noexcept {

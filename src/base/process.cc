@@ -101,6 +101,12 @@ void drivers_opened() {
 
 void run_in_children(void (*function)()) { register_for_fork(nullptr, nullptr, function); }
 
+int generation() {
+  static std::atomic<int> forks{0};
+  [[maybe_unused]] static const bool registered = register_for_fork(nullptr, nullptr, [] { ++forks; });
+  return forks.load(std::memory_order_relaxed);
+}
+
 void keep_usable_across_fork(std::mutex& mutex) {
   [[maybe_unused]] static const bool registered =
       register_for_fork(lock_before_fork, unlock_after_fork, unlock_after_fork);

@@ -28,6 +28,10 @@ bool is_forked_child() noexcept;
 // Runs `function` in each forked child, before anything else runs there.
 void run_in_children(void (*function)());
 
+// Returns a number that is another one in each forked child: of the forks between this process and the first that
+// asked.
+int generation();
+
 // Makes a mutex usable in children: no other thread holds it while the process forks. A thread must not hold two of
 // these mutexes at once, nor hold one while it adds or removes another.
 void keep_usable_across_fork(std::mutex& mutex);

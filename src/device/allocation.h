@@ -33,6 +33,7 @@ struct Block {
   Holder holder = Holder::kApplication;
   std::shared_ptr<Event> last_use;  // other queues may use the block when this has fired; NULL: at once
   uint64_t used_by = 0;             // the queue that may use the block before that, 0 if there is none
+  int generation = 0;               // of the process that allocated it, for shareable memory
 };
 
 // A block of a pool's memory. The destructor returns it to the pool, and from then on its user must not touch the

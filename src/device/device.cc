@@ -21,7 +21,8 @@ Device::Device(const backend::Backend& backend, ArrowDeviceType type, int64_t id
       handle_(handle),
       wrapped_(wrapped),
       queues_(*this, type == ARROW_DEVICE_CPU),
-      buffers_(*this, type == ARROW_DEVICE_CPU) {
+      buffers_(*this, type == ARROW_DEVICE_CPU),
+      shareable_blocks_(type == ARROW_DEVICE_CPU) {
   info_.struct_size = sizeof info_;
   info_.total_memory = -1;
   info_.buffer_alignment = 1;
@@ -76,15 +77,57 @@ void Device::check_usable() const {
 }
 
 void* Device::driver_allocate(Queue* queue, int64_t size) {
+  return allocate("buffer_allocate", backend_.table().buffer_allocate, queue, size);
+}
+
+void* Device::allocate(const char* name, decltype(arrowdevice_backend::buffer_allocate) function, Queue* queue,
+                       int64_t size) {
   check_usable();
   void* buffer = nullptr;
   std::optional<Queue::Turn> turn;
   if (queue != nullptr) turn.emplace(*queue).add_work();
-  backend_.call("buffer_allocate", backend_.table().buffer_allocate, handle_, turn ? turn->handle() : nullptr, size,
-                info_.buffer_alignment, &buffer);
-  if (buffer == nullptr) throw Error(EIO, "buffer_allocate gave NULL on " + text(), backend_.name(), 0);
+  backend_.call(name, function, handle_, turn ? turn->handle() : nullptr, size, info_.buffer_alignment, &buffer);
+  if (buffer == nullptr) throw Error(EIO, std::string(name) + " gave NULL on " + text(), backend_.name(), 0);
   Counters::add(counters_.buffers, 1);
   return buffer;
+}
+
+void* Device::shareable_allocate(Queue* queue, int64_t size) {
+  backend_.require("shareable_allocate", backend_.table().shareable_allocate);
+  void* const buffer = allocate("shareable_allocate", backend_.table().shareable_allocate, queue, size);
+  try {
+    shareable_blocks_.add({buffer, size, process::generation()});
+  } catch (...) {
+    backend_.table().shareable_free(handle_, nullptr, buffer);
+    throw;
+  }
+  return buffer;
+}
+
+void Device::shareable_free(void* buffer) noexcept {
+  shareable_blocks_.remove(buffer);
+  if (is_usable()) backend_.table().shareable_free(handle_, nullptr, buffer);
+}
+
+arrowdevice_memory_record Device::memory_export(const ShareableBlock& block) const {
+  check_usable();
+  arrowdevice_memory_record record{};
+  record.struct_size = sizeof record;
+  record.descriptor = -1;
+  backend_.call("memory_export", backend_.table().memory_export, handle_, block.buffer, &record);
+  return record;
+}
+
+ShareableBlock Device::memory_import(const arrowdevice_memory_record& record) const {
+  check_usable();
+  backend_.require("memory_import", backend_.table().memory_import);
+  ShareableBlock block;
+  backend_.call("memory_import", backend_.table().memory_import, handle_, &record, &block.buffer, &block.size);
+  return block;
+}
+
+void Device::memory_close(void* buffer) const noexcept {
+  if (is_usable()) backend_.table().memory_close(handle_, buffer);
 }
 
 std::shared_ptr<Event> Device::record_event() {

@@ -17,6 +17,7 @@
 #include "device/counters.h"
 #include "device/published_events.h"
 #include "device/queue_cache.h"
+#include "device/shareable_blocks.h"
 
 namespace arrowdevice::device {
 
@@ -99,6 +100,23 @@ class Device {
   void* staging_allocate(int64_t size);
   void staging_free(void* memory) noexcept;
 
+  // Returns true if the backend has memory that other processes can open.
+  bool has_shareable_memory() const noexcept { return backend_.table().shareable_allocate != nullptr; }
+
+  // Allocates and frees `size` > 0 bytes of that memory. Throws ENOTSUP if the backend has none.
+  void* shareable_allocate(Queue* queue, int64_t size);
+  void shareable_free(void* buffer) noexcept;
+
+  // Returns the allocation of shareable_allocate() that contains a buffer.
+  std::optional<ShareableBlock> shareable_block(const void* buffer) const { return shareable_blocks_.find(buffer); }
+
+  // Exports that allocation. The caller closes the descriptor of the record.
+  arrowdevice_memory_record memory_export(const ShareableBlock& block) const;
+
+  // Opens memory of another process. Returns its address or handle, and the bytes that it has.
+  ShareableBlock memory_import(const arrowdevice_memory_record& record) const;
+  void memory_close(void* buffer) const noexcept;
+
   QueueCache& queues() noexcept { return queues_; }
   BufferRegistry& buffers() noexcept { return buffers_; }
 
@@ -142,6 +160,7 @@ class Device {
   void unwrap();
 
  private:
+  void* allocate(const char* name, decltype(arrowdevice_backend::buffer_allocate) function, Queue* queue, int64_t size);
   void* make_sub_buffer(const void* buffer, int64_t offset, int64_t size) const;
 
   const backend::Backend& backend_;
@@ -166,6 +185,7 @@ class Device {
   // The destructors run in reverse order, so the pools are destroyed last.
   QueueCache queues_;
   BufferRegistry buffers_;
+  ShareableBlocks shareable_blocks_;
 };
 
 // A use of a device. A wrapped device cannot be unwrapped while uses exist.

@@ -38,18 +38,47 @@ int64_t default_cache_limit(const Device& device, Pool::Memory memory) {
   return std::min(std::max(kCachedOfHostMemory, of_device), free_bytes / kPartOfFreeMemory);
 }
 
+Pool::Memory memory_of(const arrowdevice_pool_options& options, Pool::Memory memory) {
+  return (options.flags & kShareablePool) != 0 ? Pool::kShareableMemory : memory;
+}
+
+void check_shareable(const Device& device, const arrowdevice_pool_options& options) {
+  if (options.allocate != nullptr) throw Error(EINVAL, "shareable memory and an allocator rule each other out");
+  if (device.has_shareable_memory()) return;
+  throw Error(ENOTSUP, "the backend of " + device.text() + " has no memory that other processes can open");
+}
+
+// Returns memory to the driver. `slabs` is NULL for memory without slabs.
+void free_memory(Device& device, Pool::Memory memory, Slabs* slabs, void* buffer) noexcept {
+  const auto freed = slabs != nullptr ? slabs->free(buffer) : Slabs::Freed{};
+  if (freed.is_of_slab) buffer = freed.slab;
+  if (buffer == nullptr) return;  // other blocks of the slab are used
+  switch (memory) {
+    case Pool::kStagingMemory: return device.staging_free(buffer);
+    case Pool::kShareableMemory: return device.shareable_free(buffer);
+    case Pool::kDeviceMemory: return device.driver_deallocate(buffer);
+  }
+}
+
 // A block that goes to the driver after its last use.
 struct DeferredBlock final : public Deferred {
-  DeferredBlock(Device& its_device, std::shared_ptr<std::atomic<int64_t>> its_counter)
-      : use(its_device), device(its_device), counter(std::move(its_counter)) {}
+  DeferredBlock(Device& its_device, Pool::Memory its_memory, std::shared_ptr<Slabs> its_slabs,
+                std::shared_ptr<std::atomic<int64_t>> its_counter)
+      : use(its_device),
+        device(its_device),
+        memory(its_memory),
+        slabs(std::move(its_slabs)),
+        counter(std::move(its_counter)) {}
   ~DeferredBlock() override {
     for (const auto& sub : block.sub_buffers) device.sub_buffer_destroy(sub.handle);
-    device.driver_deallocate(block.buffer);
+    free_memory(device, memory, slabs.get(), block.buffer);
     *counter -= block.capacity;
   }
 
   const DeviceUse use;  // outlives the block
   Device& device;
+  const Pool::Memory memory;
+  const std::shared_ptr<Slabs> slabs;
   const std::shared_ptr<std::atomic<int64_t>> counter;
   Block block;
 };
@@ -59,17 +88,22 @@ struct DeferredBlock final : public Deferred {
 Pool::Pool(Device& device, const arrowdevice_pool_options& options, Owner owner, Memory memory)
     : device_(device),
       options_(options),
-      memory_(memory),
+      memory_(memory_of(options, memory)),
       creator_(getpid()),
       use_(owner == kApplicationOwned ? std::optional<DeviceUse>(std::in_place, device) : std::nullopt),
       cache_limit_(options.max_cached_bytes < 0   ? 0
                    : options.max_cached_bytes > 0 ? options.max_cached_bytes
                                                   : default_cache_limit(device, memory)),
-      waiting_bytes_(std::make_shared<std::atomic<int64_t>>(0)) {
+      waiting_bytes_(std::make_shared<std::atomic<int64_t>>(0)),
+      slabs_(is_shareable() && device.has_addresses() ? std::make_shared<Slabs>(device.is_cpu()) : nullptr) {
   if ((options.allocate == nullptr) != (options.deallocate == nullptr)) {
     throw Error(EINVAL, "the pool's allocate and deallocate come together, but only one is there");
   }
   if (options.max_bytes < 0) throw Error(EINVAL, "max_bytes is negative");
+  if (is_shareable()) {
+    check_shareable(device, options);
+    generation_ = process::generation();
+  }
   if ((options.flags & ARROWDEVICE_POOL_WAIT_FOR_CONTEXT) != 0) {
     if (options.allocate != nullptr) throw Error(EINVAL, "POOL_WAIT_FOR_CONTEXT and an allocator rule each other out");
     device.record_event();  // throws if the driver cannot
@@ -96,6 +130,7 @@ bool Pool::may_call_out() const noexcept { return device_.is_usable() && !proces
 
 Allocation Pool::allocate(Queue* queue, int64_t size, Holder holder) {
   const int64_t capacity = size_class(size);
+  if (is_shareable()) forget_parents_memory();
   Block block = take_cached(queue, capacity);
   if (block.buffer == nullptr) allocate_block(queue, capacity, block);
   block.holder = holder;
@@ -107,12 +142,26 @@ Allocation Pool::allocate(Queue* queue, int64_t size, Holder holder) {
   return {shared_from_this(), std::move(block)};
 }
 
+// In a forked child, forgets the cached blocks of the parent, which may use them again.
+void Pool::forget_parents_memory() {
+  const int generation = process::generation();
+  {
+    const std::lock_guard lock(mutex_);
+    if (generation_ == generation) return;
+    generation_ = generation;
+    cached_.clear();
+    stats_.cached_bytes = 0;
+  }
+  if (slabs_ != nullptr) slabs_->forget();
+}
+
 void Pool::allocate_block(Queue* queue, int64_t capacity, Block& block) {
   trace::Span growth("memory", "pool growth");
   reserve(capacity);
   try {
     block.buffer = ask_driver(queue, capacity);
     block.capacity = capacity;
+    block.generation = process::generation();
     block.is_behind_queue = queue != nullptr && options_.allocate == nullptr && device_.is_stream_ordered();
   } catch (const Error& error) {
     unreserve(capacity);
@@ -239,6 +288,7 @@ void* Pool::ask_driver(Queue*& queue, int64_t capacity) {
 
 void* Pool::ask_driver_once(Queue*& queue, int64_t capacity) {
   if (memory_ == kStagingMemory) return device_.staging_allocate(capacity);
+  if (memory_ == kShareableMemory) return allocate_shareable(queue, capacity);
   if (options_.allocate == nullptr) {
     if (queue != nullptr && device_.is_stream_ordered()) {
       try {
@@ -263,10 +313,17 @@ void* Pool::ask_driver_once(Queue*& queue, int64_t capacity) {
   return buffer;
 }
 
+void* Pool::allocate_shareable(Queue*& queue, int64_t capacity) {
+  if (slabs_ == nullptr || capacity > Slabs::kLargest) return device_.shareable_allocate(queue, capacity);
+  queue = nullptr;  // a slab serves all queues
+  return slabs_->allocate(capacity, [&] { return device_.shareable_allocate(nullptr, Slabs::kSlab); });
+}
+
 void Pool::take_back(Block& block) noexcept {
   block.is_behind_queue = false;
   // The function does not take the lock either: in a forked child, a thread that does not exist may hold it.
   if (!device_.is_usable()) return;
+  if (is_shareable() && block.generation != process::generation()) return;  // the parent's
   if (!record_last_use(block)) return;
   CachedList evicted;
   bool is_cached = false;
@@ -322,7 +379,7 @@ bool Pool::cache(Block& block, CachedList& evicted) {
 void Pool::to_driver(Block& block) noexcept {
   if (block.last_use != nullptr && !block.last_use->has_ended()) {
     try {
-      auto work = std::make_unique<DeferredBlock>(device_, waiting_bytes_);
+      auto work = std::make_unique<DeferredBlock>(device_, memory_, slabs_, waiting_bytes_);
       work->after = std::move(block.last_use);
       work->block = std::move(block);
       *waiting_bytes_ += work->block.capacity;
@@ -333,10 +390,8 @@ void Pool::to_driver(Block& block) noexcept {
     return;
   }
   for (const auto& sub : block.sub_buffers) device_.sub_buffer_destroy(sub.handle);
-  if (memory_ == kStagingMemory) {
-    device_.staging_free(block.buffer);
-  } else if (options_.deallocate == nullptr) {
-    device_.driver_deallocate(block.buffer);
+  if (options_.deallocate == nullptr) {
+    free_memory(device_, memory_, slabs_.get(), block.buffer);
   } else if (may_call_out()) {
     options_.deallocate(options_.user, block.buffer, block.capacity, nullptr);
   }
@@ -344,7 +399,7 @@ void Pool::to_driver(Block& block) noexcept {
 
 void Pool::trim() noexcept {
   free_cached();
-  if (memory_ == kDeviceMemory) device_.driver_trim();
+  if (memory_ != kStagingMemory) device_.driver_trim();
 }
 
 void Pool::free_cached() noexcept {

@@ -18,25 +18,32 @@
 #include "device/allocation.h"
 #include "device/device.h"
 #include "device/holders.h"
+#include "device/slabs.h"
 
 namespace arrowdevice::device {
 
 using PoolStats = arrowdevice_pool_stats;
+
+// A flag of pool options that only the library sets: other processes can open the pool's memory. Such a process sees
+// whole allocations, which may have other blocks of the pool, now and later.
+inline constexpr uint32_t kShareablePool = uint32_t{1} << 31;
 
 // All functions may be called from any thread. No lock is held during calls of the driver or of the application's
 // allocator.
 class Pool : public std::enable_shared_from_this<Pool> {
  public:
   enum Owner { kDeviceOwned, kApplicationOwned };
-  enum Memory { kDeviceMemory, kStagingMemory };
+  enum Memory { kDeviceMemory, kStagingMemory, kShareableMemory };
 
-  // A pool of staging memory has no `allocate` in its options.
+  // A pool of staging memory has no `allocate` in its options. Options with kShareablePool make a pool of shareable
+  // memory.
   Pool(Device& device, const arrowdevice_pool_options& options, Owner owner, Memory memory = kDeviceMemory);
   ~Pool();
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
   Device& device() const noexcept { return device_; }
+  bool is_shareable() const noexcept { return memory_ == kShareableMemory; }
 
   // Sets the owner of an application's pool. The pool owns itself until the application destroys it. NULL removes the
   // owner.
@@ -66,6 +73,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   };
   using CachedList = std::list<CachedBlock>;
 
+  void forget_parents_memory();
   void free_cached() noexcept;
   void report(trace::Span& growth, int64_t bytes) const noexcept;
   Block take_cached(const Queue* queue, int64_t capacity);
@@ -77,6 +85,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   std::string usage_text(int64_t requested) const;
   void* ask_driver(Queue*& queue, int64_t capacity);
   void* ask_driver_once(Queue*& queue, int64_t capacity);
+  void* allocate_shareable(Queue*& queue, int64_t capacity);
   void take_back(Block& block) noexcept;
   bool cache(Block& block, CachedList& evicted);
   void to_driver(Block& block) noexcept;
@@ -93,6 +102,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
 
   // Bytes of blocks that go to the driver after their last use. Such a block may outlive the pool.
   const std::shared_ptr<std::atomic<int64_t>> waiting_bytes_;
+  const std::shared_ptr<Slabs> slabs_;  // of shareable memory with addresses; they may outlive the pool too
 
   std::mutex owner_mutex_;
   std::shared_ptr<Pool> owner_;
@@ -100,6 +110,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   mutable std::mutex mutex_;
   std::map<int64_t, CachedList> cached_;  // by capacity; each list begins with the oldest block
   int64_t next_stamp_ = 0;
+  int generation_ = 0;  // of the process that made the cached blocks of shareable memory
   PoolStats stats_{};
   mutable int64_t peak_with_kept_ = 0;  // when the statistics were read
   Holders holders_;                     // of the used memory

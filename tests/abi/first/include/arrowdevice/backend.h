@@ -31,6 +31,20 @@ struct arrowdevice_pointer_info {
   int64_t size;
 };
 
+#define ARROWDEVICE_MEMORY_DESCRIPTOR 1
+#define ARROWDEVICE_MEMORY_BYTES 2
+
+struct arrowdevice_memory_record {
+  uint32_t struct_size;
+  int32_t kind;
+  int32_t descriptor;
+  uint32_t memory_type;
+  int64_t size;
+  uint8_t device_uuid[16];
+  uint8_t driver_uuid[16];
+  uint8_t bytes[72];
+};
+
 struct arrowdevice_backend {
   uint32_t struct_size;
   uint32_t abi_version;
@@ -107,6 +121,19 @@ struct arrowdevice_backend {
   int (*staging_allocate)(void* device, int64_t size, void** out, struct arrowdevice_error* error);
 
   void (*staging_free)(void* device, void* memory);
+
+  int (*shareable_allocate)(void* device, void* queue, int64_t size, int64_t alignment, void** out,
+                            struct arrowdevice_error* error);
+
+  void (*shareable_free)(void* device, void* queue, void* buffer);
+
+  int (*memory_export)(void* device, const void* buffer, struct arrowdevice_memory_record* out,
+                       struct arrowdevice_error* error);
+
+  int (*memory_import)(void* device, const struct arrowdevice_memory_record* record, void** buffer, int64_t* size,
+                       struct arrowdevice_error* error);
+
+  void (*memory_close)(void* device, void* buffer);
 };
 
 #define ARROWDEVICE_BACKEND_ENTRY "arrowdevice_backend_entry"

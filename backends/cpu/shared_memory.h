@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Host memory that other processes can map: files without a name that cannot shrink, and only their maker writes to.
+#pragma once
+
+#include <arrowdevice/backend.h>
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "base/file_descriptor.h"
+#include "base/process.h"
+
+namespace arrowdevice {
+
+// Any thread may call this class.
+class SharedMemory {
+ public:
+  static SharedMemory& instance();
+
+  // Allocates memory that contains zeros, with all of its pages. Throws ENOMEM.
+  void* allocate(int64_t size);
+  void free(void* memory) noexcept;
+
+  // Describes memory of allocate(), by its start. Throws EINVAL for other memory.
+  void describe(const void* memory, arrowdevice_memory_record& out);
+
+  // Maps the file of a record for reading. Throws EINVAL if the file may shrink, or lacks pages. A page that is missing
+  // would cost memory of this process, or end it.
+  const void* open(const arrowdevice_memory_record& record, int64_t& size);
+  void close(const void* memory) noexcept;
+
+ private:
+  struct Block {
+    FileDescriptor file;  // none for memory of another process
+    int64_t size = 0;
+  };
+
+  void add(const void* memory, Block block);
+  void remove(const void* memory) noexcept;
+
+  std::mutex mutex_;
+  process::UsableAcrossFork usable_across_fork_{mutex_};
+  std::map<const void*, Block> blocks_;
+};
+
+}  // namespace arrowdevice
