@@ -3,17 +3,24 @@
 // cachegrind and takes the difference. It runs it a third time under callgrind, which records one warm call.
 //
 //   bench-cost            lists the cases: name, useful number of repetitions, and the bounds on instructions, operator
-//                         new calls, locks of a mutex and cache lines of code ("-" for no bound), separated by tabs.
-//                         The last word is "threads" if other threads take part, so that locks and lines vary
+//                         new calls, locks of a mutex, cache lines of code, and cache lines of data that two threads
+//                         share ("-" for no bound), separated by tabs. The last word is "threads" if other threads
+//                         take part, so that locks and lines vary
 //   bench-cost CASE N     repeats the case N times, and prints the number of operator new calls per repetition
+//   bench-cost CASE shared  makes the call once on each of two threads, and prints the addresses of the functions that
+//                         begin and end a measured call
 #include <arrowdevice/arrowdevice.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
 
 #include "allocations.h"
 #include "batch.h"
@@ -25,10 +32,16 @@ using Work = std::function<void()>;
 
 }  // namespace
 
-// scripts/costs.py finds the measured calls by this name.
-extern "C" [[gnu::noinline]] void bench_cost_measured_calls(const void* work, int64_t times) {
+// scripts/costs.py finds the measured calls by these names.
+extern "C" {
+
+[[gnu::noinline]] void bench_cost_measured_calls(const void* work, int64_t times) {
   for (int64_t i = 0; i < times; ++i) (*static_cast<const Work*>(work))();
 }
+
+[[gnu::noinline]] void bench_cost_end() { asm volatile(""); }
+
+}  // extern "C"
 
 namespace arrowdevice::bench {
 namespace {
@@ -37,9 +50,11 @@ constexpr int64_t kMillion = 1'000'000;
 constexpr int64_t kFewRows = 100;
 constexpr int64_t kColumns = 8;
 constexpr int64_t kLastRows = 10;
+constexpr int64_t kLeastBlock = 512;  // bytes
+constexpr int64_t kBlockSizes = 32;
 
-// Error of the last call. It is shared, so that clearing an error is not counted.
-arrowdevice_error error;
+// Error of the thread's last call. It is shared by all calls, so that clearing an error is not counted.
+thread_local arrowdevice_error error;
 
 void must(int code) {
   if (code == 0) return;
@@ -153,9 +168,27 @@ Work move(int64_t rows) {
   });
 }
 
+// Allocates a buffer and frees it, in a pool that has other blocks. Half of these are used, and half are cached.
+Work allocate_beside(int64_t blocks) {
+  arrowdevice_pool* pool = nullptr;
+  must(arrowdevice_pool_create(cpu(), nullptr, &pool, &error));
+  const auto allocate = [pool](int64_t size) {
+    void* buffer = nullptr;
+    must(arrowdevice_buffer_allocate(cpu(), pool, nullptr, size, &buffer, &error));
+    return buffer;
+  };
+  std::vector<void*> cached;
+  for (int64_t i = 0; i < blocks; ++i) {
+    void* const buffer = allocate(kLeastBlock * (1 + i / 2 % kBlockSizes));
+    if (i % 2 == 0) cached.push_back(buffer);
+  }
+  for (void* const buffer : cached) arrowdevice_buffer_free(cpu(), nullptr, buffer);
+  return [allocate] { arrowdevice_buffer_free(cpu(), nullptr, allocate(kLeastBlock * kBlockSizes)); };
+}
+
 struct Case {
   int64_t times;
-  const char* bounds;  // on instructions, operator new calls, locks and cache lines of code
+  const char* bounds;  // on instructions, operator new calls, locks, cache lines of code, and shared cache lines
   std::function<Work()> make;
 };
 
@@ -169,19 +202,21 @@ const std::map<std::string, Case>& cases() {
        {100, "2500\t-\t-\t-", [] { return copy_last_rows(std::make_shared<Batch>(kColumns, 10 * kMillion)); }}},
       {"copy of the last 10 rows of 10M utf8",
        {100, "1000\t-\t-\t-", [] { return copy_last_rows(std::make_shared<Texts>(10 * kMillion)); }}},
-      {"copy of 8 x 100 int64", {100, "3000\t0\t0\t-", [] { return copy<Batch>(kColumns, kFewRows); }}},
+      {"copy of 8 x 100 int64", {100, "3000\t0\t0\t-\t4", [] { return copy<Batch>(kColumns, kFewRows); }}},
       {"copy of 1000 x 100 int64", {10, "280000\t-\t-\t-", [] { return copy<Batch>(1'000, kFewRows); }}},
       {"copy of 600 varied x 100", {10, "370000\t-\t-\t-", [] { return copy<Varied>(600, kFewRows); }}},
       {"copy of 8 x 1 int64 to a simulated device", {100, "8000\t-\t-\t-\tthreads", copy_to_device}},
       {"release of 8 columns by the producer", {1'000, "-\t0\t-\t-", release_by_the_producer}},
       {"export and release of 8 columns", {1'000, "177\t-\t-\t-", [] { return export_and_release(kColumns); }}},
-      {"import and release of 8 columns", {1'000, "2200\t2\t0\t100", [] { return import_and_release(kColumns); }}},
+      {"import and release of 8 columns", {1'000, "2200\t2\t0\t100\t4", [] { return import_and_release(kColumns); }}},
       {"import and release of 108 columns", {100, "20000\t2\t0\t-", [] { return import_and_release(kColumns + 100); }}},
       {"import and release of 1000 columns", {10, "180000\t2\t0\t-", [] { return import_and_release(1'000); }}},
       {"share and release of 8 x 100", {1'000, "-\t1\t-\t-", [] { return share(kFewRows); }}},
       {"share and release of 8 x 1M", {1'000, "-\t1\t-\t-", [] { return share(kMillion); }}},
       {"slice and release of 8 x 100", {1'000, "-\t1\t-\t-", [] { return slice(kFewRows); }}},
       {"slice and release of 8 x 1M", {1'000, "-\t1\t-\t-", [] { return slice(kMillion); }}},
+      {"buffer of a pool with 10 others", {1'000, "1700\t3\t5\t-", [] { return allocate_beside(10); }}},
+      {"buffer of a pool with 10000 others", {1'000, "1700\t3\t5\t-", [] { return allocate_beside(10'000); }}},
       {"two moves of 8 x 100", {1'000, "-\t0\t-\t-", [] { return move(kFewRows); }}},
   };
   return all;
@@ -204,12 +239,42 @@ int run(const std::string& name, int64_t times) {
   std::_Exit(0);
 }
 
+// Makes the call on two threads in turn.
+int run_on_two_threads(const std::string& name) {
+  const Work work = cases().at(name).make();
+  constexpr int kThreads = 2;
+  constexpr int kWarmUps = 2;
+  const volatile int64_t once = 1;  // so that the compiler makes no function of its own for it
+  std::atomic<int> turn{0};
+  const auto body = [&](int thread) {
+    for (int round = 0; round <= kWarmUps; ++round) {
+      const int mine = round * kThreads + thread;
+      for (int now = turn; now != mine; now = turn) turn.wait(now);
+      if (round < kWarmUps) {
+        work();
+      } else {
+        bench_cost_measured_calls(&work, once);
+        bench_cost_end();
+      }
+      turn = mine + 1;
+      turn.notify_all();
+    }
+  };
+  std::thread other(body, 1);
+  body(0);
+  other.join();
+  std::printf("%p %p\n", reinterpret_cast<void*>(bench_cost_measured_calls), reinterpret_cast<void*>(bench_cost_end));
+  return 0;
+}
+
 }  // namespace
 }  // namespace arrowdevice::bench
 
 int main(int argc, char** argv) {
   using namespace arrowdevice::bench;
-  if (argc == 3) return run(argv[1], std::atoll(argv[2]));
+  if (argc == 3) {
+    return std::string_view(argv[2]) == "shared" ? run_on_two_threads(argv[1]) : run(argv[1], std::atoll(argv[2]));
+  }
   for (const auto& [name, one] : cases()) {
     std::printf("%s\t%lld\t%s\n", name.c_str(), static_cast<long long>(one.times), one.bounds);
   }

@@ -4,7 +4,8 @@
     costs.py PROGRAM [--baseline=FILE] [--update] [--json=FILE]
 
 PROGRAM is bench-cost of a release build. The counts are instructions, calls of operator new, locks of a mutex, and the
-cache lines of code that a warm call executes. valgrind counts, so that the machine's load does not matter. Instructions
+cache lines of code that a warm call executes. If a case has a bound on it, the cache lines of data are counted that two
+threads share: one writes them in a warm call, and the other uses them in its own. valgrind counts, so that the machine's load does not matter. Instructions
 and lines depend on compiler and C library, so each pair of those has its baseline, bench/costs/NAME.json. The exit code
 is 1 if a case costs 5% more instructions than in the baseline, 5% and four more lines, or one allocation or lock more.
 If other threads take part in a case, its locks and lines vary, and the baseline does not have them.
@@ -25,7 +26,7 @@ from concurrent.futures import ThreadPoolExecutor
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CACHE_LINE = 64
 # The growth that is no failure, as a factor and a number. Code moves by a few cache lines with every change.
-KINDS = {"instructions": (1.05, 0), "allocations": (1, 0), "locks": (1, 0), "lines": (1.05, 4)}
+KINDS = {"instructions": (1.05, 0), "allocations": (1, 0), "locks": (1, 0), "lines": (1.05, 4), "shared": (1, 0)}
 
 
 def toolchain(program):
@@ -66,20 +67,48 @@ def locks_and_lines(program, name):
     return locks, len({int(address, 16) // CACHE_LINE for address, _ in ran})
 
 
+def shared_lines(program, name):
+    """Returns how many cache lines of data one of two threads writes in a warm call, and the other uses in its call."""
+    with tempfile.TemporaryDirectory() as folder:
+        recorded = os.path.join(folder, "accesses")
+        done = run(["--tool=lackey", "--trace-mem=yes", f"--log-file={recorded}"], program, name, "shared")
+        begin, end = (int(address, 16) for address in done.stdout.split())
+        calls = []  # for each call, the lines that it writes and the lines that it uses
+        is_in_call = False
+        with open(recorded, encoding="utf-8") as file:
+            for line in file:
+                kind = line[:2]
+                if kind not in ("I ", " L", " S", " M"):
+                    continue
+                address = int(line[3:line.index(",")], 16)
+                if kind == "I ":
+                    if address == begin:
+                        calls.append((set(), set()))
+                    is_in_call = address != end and (is_in_call or address == begin)
+                elif is_in_call:
+                    written, used = calls[-1]
+                    used.add(address // CACHE_LINE)
+                    if kind != " L":
+                        written.add(address // CACHE_LINE)
+    (written, used), (written_too, used_too) = calls
+    return len(written & used_too | used & written_too)
+
+
 def measure(program, case):
     name, times = case["name"], case["times"]
     few, _ = instructions(program, name, times)
     many, allocations = instructions(program, name, 2 * times)
     locks, lines = locks_and_lines(program, name)
+    shared = {"shared": shared_lines(program, name)} if "shared" in case["bounds"] else {}
     return {**case, "counts": {"instructions": round((many - few) / times), "allocations": int(allocations),
-                               "locks": locks, "lines": lines}}
+                               "locks": locks, "lines": lines, **shared}}
 
 
 def list_cases(program):
     for line in subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines():
         name, times, *bounds = line.split("\t")
         yield {"name": name, "times": int(times), "varies": ("locks", "lines") if bounds[-1] == "threads" else (),
-               "bounds": {kind: int(bound) for kind, bound in zip(KINDS, bounds) if bound != "-"}}
+               "bounds": {kind: int(bound) for kind, bound in zip(KINDS, bounds) if bound.isdigit()}}
 
 
 def judge(case, before):
@@ -123,7 +152,8 @@ def main():
         problems = list(judge(case, old or {})) if old or not before else ["not in the baseline"]
         failures += [f"{case['name']}: {problem}" for problem in problems]
         show = lambda value: "" if value is None else str(value)
-        columns = "".join(f" {case['counts'][kind]:>12} {show((old or {}).get(kind)):>7} {show(case['bounds'].get(kind)):>7}"
+        columns = "".join(f" {show(case['counts'].get(kind)):>12} {show((old or {}).get(kind)):>7}"
+                          f" {show(case['bounds'].get(kind)):>7}"
                           for kind in KINDS)
         over = over_bound(case)
         remarks = ["over its bound: " + ", ".join(over)] * bool(over) + problems

@@ -66,14 +66,16 @@ def counted(path):
     with open(path, encoding="utf-8") as file:
         cases = json.load(file)
 
-    kinds = list(cases[0]["counts"])
+    kinds = list(dict.fromkeys(kind for case in cases for kind in case["counts"]))
 
     def bound(case, kind):
         value = case["bounds"].get(kind)
         return "" if value is None else f"{value:,}" + (MISSED if case["counts"][kind] > value else KEPT)
+
+    def cells(case, kind):
+        return f"{case['counts'][kind]:,}" if kind in case["counts"] else "", bound(case, kind)
     return table(["case", *(column for kind in kinds for column in (kind, "bound"))],
-                 [[case["name"], *(text for kind in kinds for text in (f"{case['counts'][kind]:,}", bound(case, kind)))]
-                  for case in cases])
+                 [[case["name"], *(text for kind in kinds for text in cells(case, kind))] for case in cases])
 
 
 def peers(results):

@@ -16,6 +16,11 @@ SCRIPTS = sys.argv.pop(1)
 VALGRIND = """#!/bin/sh
 for last; do :; done
 for option; do
+  case $option in --log-file=*)
+    cat "$TRACE" >"${option#*=}"
+    echo 0x1000 0x2000
+    exit ;;
+  esac
   case $option in --callgrind-out-file=*)
     printf 'fn=call\\n0x1000 0 1\\n0x1004 0 1\\ncfn=pthread_mutex_lock@@GLIBC_2.2.5\\ncalls=90 0x1040 0\\n' >"${option#*=}"
     printf 'fn=pthread_mutex_lock@@GLIBC_2.2.5\\n0x1040 0 %s\\n' $LOCKS >>"${option#*=}"
@@ -30,7 +35,7 @@ READELF = """#!/bin/sh
 echo "  [     0]  GCC: (Debian 12.2.0-14) 12.2.0"
 """
 PROGRAM = """#!/bin/sh
-printf 'copy\\t10\\t400\\t2\\t-\\t2%s\\n' "${THREADS:+\tthreads}"
+printf 'copy\\t10\\t400\\t2\\t-\\t2%s%s\\n' "${SHARED:+\t$SHARED}" "${THREADS:+\tthreads}"
 """
 
 
@@ -46,10 +51,12 @@ class Costs(unittest.TestCase):
             os.chmod(path, stat.S_IRWXU)
         self.baseline = os.path.join(self.folder, "baseline.json")
 
-    def costs(self, instructions, allocations, *options, locks=3, lines="", threads=""):
+    def costs(self, instructions, allocations, *options, locks=3, lines="", threads="", shared="", trace=""):
+        with open(os.path.join(self.folder, "trace"), "w", encoding="utf-8") as file:
+            file.write(trace)
         environment = os.environ | {"PATH": self.folder + ":" + os.environ["PATH"], "COSTS": str(instructions),
                                     "ALLOCATES": str(allocations), "LOCKS": str(locks), "LINES": lines,
-                                    "THREADS": threads}
+                                    "THREADS": threads, "SHARED": shared, "TRACE": os.path.join(self.folder, "trace")}
         done = subprocess.run([sys.executable, os.path.join(SCRIPTS, "costs.py"), os.path.join(self.folder, "program"),
                                "--baseline=" + self.baseline, *options], env=environment, capture_output=True, text=True)
         return done.returncode, done.stdout
@@ -95,6 +102,22 @@ class Costs(unittest.TestCase):
         self.costs(300, 2, "--update", threads="yes")
         code, out = self.costs(300, 2, locks=9, lines="0x1080", threads="yes")
         self.assertEqual(code, 0, out)
+
+    def test_cache_lines_that_two_threads_share_are_counted(self):
+        begin, end = "I  00001000,1\n", "I  00002000,1\n"
+        # The first thread writes lines 0x80 and 0xc0, and reads 0x100 and 0x140. The second reads 0x80 and 0x140, and
+        # writes 0x100. Accesses outside of the calls do not count.
+        trace = (" S 00000180,8\n" + begin + " S 00000088,8\n M 000000c0,4\n L 00000100,8\n L 00000140,8\n" + end +
+                 " S 00000140,8\n" + begin + "I  00001004,2\n L 000000bf,1\n L 00000140,8\n S 0000013f,1\n" + end +
+                 " S 000000c0,8\n")
+        code, out = self.costs(300, 2, "--update", shared="1", trace=trace)
+        self.assertEqual(code, 0, out)
+        self.assertIn("over its bound: shared", out)
+        with open(self.baseline, encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["copy"]["shared"], 2)
+        code, out = self.costs(300, 2, shared="3", trace=trace.replace(" L 00000140,8\n S", " M 00000140,8\n S"))
+        self.assertEqual(code, 1)
+        self.assertIn("FAILED: copy: shared grew from 2 to 3", out)
 
     def test_a_limit_is_reported_and_not_enforced(self):
         code, out = self.costs(401, 3, "--update")
