@@ -166,8 +166,42 @@ void register_calls() {
   });
 }
 
+// Makes arrays that stay alive, and then releases them. Reports the time of both for each array, and how many times as
+// long that is as for a few arrays.
+void make_many_arrays(benchmark::State& state) {
+  const Batch batch(1, 1);
+  arrowdevice_device* const cpu = device("cpu");
+  const auto seconds_each = [&](int64_t arrays) {
+    std::vector<ArrowDeviceArray> alive(static_cast<size_t>(arrays));
+    arrowdevice_error error{};
+    const auto start = Clock::now();
+    for (auto& array : alive) {
+      must(arrowdevice_array_copy(&batch.array(), &batch.schema(), cpu, nullptr, &array, &error), error);
+    }
+    for (auto& array : alive) arrowdevice_array_release(&array);
+    return std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(arrays);
+  };
+  constexpr int64_t kFew = 1'000;
+  seconds_each(kFew);
+  double few = 0, many = 0;
+  for (auto _ : state) {
+    few = seconds_each(kFew);
+    many = seconds_each(state.range(0));
+    state.SetIterationTime(many);
+  }
+  constexpr double kMicroseconds = 1e6;
+  state.counters["us_each"] = many * kMicroseconds;
+  state.counters["times_longer"] = many / few;
+}
+
 void register_all() {
   register_calls();
+  benchmark::RegisterBenchmark("live arrays", make_many_arrays)
+      ->ArgName("arrays")
+      ->RangeMultiplier(10)
+      ->Range(1'000, 1'000'000)
+      ->Iterations(3)
+      ->UseManualTime();
   auto* bytes = benchmark::RegisterBenchmark(
       "bytes", [](benchmark::State& state) { copy_on_the_cpu(state, 1, state.range(0) / 8); });
   bytes->ArgName("bytes")->RangeMultiplier(8)->Range(8, int64_t{4} << 30)->UseManualTime();

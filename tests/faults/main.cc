@@ -12,6 +12,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <random>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -140,14 +141,19 @@ class Report {
   int64_t failed_ = 0;
 };
 
-// The operations that run.
+// The operations that run: those with a word in their name, one of several parts, or a random part.
 struct Selection {
   std::string word;
   size_t part = 1;
   size_t parts = 1;
 
   explicit Selection(const char* text) {
-    if (std::sscanf(text, "%zu/%zu", &part, &parts) != 2) word = text;
+    if (std::sscanf(text, "random/%zu", &parts) == 1 && parts > 0) {
+      part = 1 + std::random_device()() % parts;
+      std::printf("part %zu/%zu, chosen at random\n", part, parts);
+    } else if (std::sscanf(text, "%zu/%zu", &part, &parts) != 2) {
+      word = text;
+    }
   }
   bool has(size_t place, const std::string& name) const {
     return (place + 1) % parts == part % parts && name.find(word) != std::string::npos;
@@ -195,7 +201,8 @@ std::unique_ptr<Injector> injector_named(const std::string& name) {
 int main(int argc, char** argv) {
   const auto injector = faults::injector_named(argc > 1 ? argv[1] : "");
   if (injector == nullptr || argc < 4) {
-    std::fprintf(stderr, "usage: faults calls|losses|allocations|driver FOLDER PLUGIN [WORD | PART/PARTS]\n");
+    std::fprintf(stderr,
+                 "usage: faults calls|losses|allocations|driver FOLDER PLUGIN [WORD | PART/PARTS | random/PARTS]\n");
     return 2;
   }
   return faults::play_all(*injector, argv[2], argv[3], faults::Selection(argc > 4 ? argv[4] : ""));
