@@ -7,7 +7,7 @@
 //                         share ("-" for no bound), separated by tabs. The last word is "threads" if other threads
 //                         take part, so that locks and lines vary
 //   bench-cost CASE N     repeats the case N times, and prints the number of operator new calls per repetition
-//   bench-cost CASE shared  makes the call once on each of two threads, and prints the addresses of the functions that
+//   bench-cost CASE shared  makes the call once on each of four threads, and prints the addresses of the functions that
 //                         begin and end a measured call
 #include <arrowdevice/arrowdevice.h>
 
@@ -239,10 +239,10 @@ int run(const std::string& name, int64_t times) {
   std::_Exit(0);
 }
 
-// Makes the call on two threads in turn.
-int run_on_two_threads(const std::string& name) {
+// Makes the call on several threads in turn. Two threads may share a place of the library by chance.
+int run_on_threads(const std::string& name) {
   const Work work = cases().at(name).make();
-  constexpr int kThreads = 2;
+  constexpr int kThreads = 4;
   constexpr int kWarmUps = 2;
   const volatile int64_t once = 1;  // so that the compiler makes no function of its own for it
   std::atomic<int> turn{0};
@@ -260,9 +260,10 @@ int run_on_two_threads(const std::string& name) {
       turn.notify_all();
     }
   };
-  std::thread other(body, 1);
+  std::vector<std::thread> others;
+  for (int thread = 1; thread < kThreads; ++thread) others.emplace_back(body, thread);
   body(0);
-  other.join();
+  for (auto& other : others) other.join();
   std::printf("%p %p\n", reinterpret_cast<void*>(bench_cost_measured_calls), reinterpret_cast<void*>(bench_cost_end));
   return 0;
 }
@@ -273,7 +274,7 @@ int run_on_two_threads(const std::string& name) {
 int main(int argc, char** argv) {
   using namespace arrowdevice::bench;
   if (argc == 3) {
-    return std::string_view(argv[2]) == "shared" ? run_on_two_threads(argv[1]) : run(argv[1], std::atoll(argv[2]));
+    return std::string_view(argv[2]) == "shared" ? run_on_threads(argv[1]) : run(argv[1], std::atoll(argv[2]));
   }
   for (const auto& [name, one] : cases()) {
     std::printf("%s\t%lld\t%s\n", name.c_str(), static_cast<long long>(one.times), one.bounds);

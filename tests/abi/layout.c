@@ -353,7 +353,19 @@ MEMBER(arrowdevice_pointer_info, device_id, 16, 8);
 MEMBER(arrowdevice_pointer_info, base, 24, 8);
 MEMBER(arrowdevice_pointer_info, size, 32, 8);
 
-GROWS(arrowdevice_backend, 280);
+VALUE(ARROWDEVICE_MEMORY_DESCRIPTOR, 1);
+VALUE(ARROWDEVICE_MEMORY_BYTES, 2);
+
+GROWS(arrowdevice_memory_record, 128);
+MEMBER(arrowdevice_memory_record, kind, 4, 4);
+MEMBER(arrowdevice_memory_record, descriptor, 8, 4);
+MEMBER(arrowdevice_memory_record, memory_type, 12, 4);
+MEMBER(arrowdevice_memory_record, size, 16, 8);
+MEMBER(arrowdevice_memory_record, device_uuid, 24, 16);
+MEMBER(arrowdevice_memory_record, driver_uuid, 40, 16);
+MEMBER(arrowdevice_memory_record, bytes, 56, 72);
+
+GROWS(arrowdevice_backend, 320);
 MEMBER(arrowdevice_backend, abi_version, 4, 4);
 MEMBER(arrowdevice_backend, name, 8, 8);
 MEMBER(arrowdevice_backend, version, 16, 8);
@@ -390,6 +402,11 @@ MEMBER(arrowdevice_backend, device_record_event, 248, 8);
 MEMBER(arrowdevice_backend, device_trim, 256, 8);
 MEMBER(arrowdevice_backend, staging_allocate, 264, 8);
 MEMBER(arrowdevice_backend, staging_free, 272, 8);
+MEMBER(arrowdevice_backend, shareable_allocate, 280, 8);
+MEMBER(arrowdevice_backend, shareable_free, 288, 8);
+MEMBER(arrowdevice_backend, memory_export, 296, 8);
+MEMBER(arrowdevice_backend, memory_import, 304, 8);
+MEMBER(arrowdevice_backend, memory_close, 312, 8);
 
 #else
 typedef int arrowdevice_layout_is_checked_on_lp64_only; /* a source file must not be empty */

@@ -106,10 +106,10 @@ class Costs(unittest.TestCase):
     def test_cache_lines_that_two_threads_share_are_counted(self):
         begin, end = "I  00001000,1\n", "I  00002000,1\n"
         # The first thread writes lines 0x80 and 0xc0, and reads 0x100 and 0x140. The second reads 0x80 and 0x140, and
-        # writes 0x100. Accesses outside of the calls do not count.
+        # writes 0x100. The third shares more by chance. Accesses outside of the calls do not count.
         trace = (" S 00000180,8\n" + begin + " S 00000088,8\n M 000000c0,4\n L 00000100,8\n L 00000140,8\n" + end +
                  " S 00000140,8\n" + begin + "I  00001004,2\n L 000000bf,1\n L 00000140,8\n S 0000013f,1\n" + end +
-                 " S 000000c0,8\n")
+                 " S 000000c0,8\n" + begin + " S 00000080,8\n S 000000c0,8\n S 00000100,8\n S 00000140,8\n" + end)
         code, out = self.costs(300, 2, "--update", shared="1", trace=trace)
         self.assertEqual(code, 0, out)
         self.assertIn("over its bound: shared", out)
