@@ -143,6 +143,8 @@ TEST_CASE("spoiled structs have the same error or the same nodes in both imports
     for (int64_t* number :
          {&array->length, &array->offset, &array->null_count, &array->n_buffers, &array->n_children}) {
       for (const int64_t wrong : {int64_t{-2}, int64_t{-1}, int64_t{0}, int64_t{1}, int64_t{4}}) {
+        // Both imports read the offset behind the last slot, which must be there.
+        if (number == &array->offset && wrong > *number) continue;
         const int64_t right = std::exchange(*number, wrong);
         INFO((number - &array->length) << " is " << wrong << " instead of " << right);
         CHECK(difference_of_imports(*sample.host, *sample.schema) == "");
