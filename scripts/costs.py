@@ -5,10 +5,11 @@
 
 PROGRAM is bench-cost of a release build. The counts are instructions, calls of operator new, locks of a mutex, and the
 cache lines of code that a warm call executes. If a case has a bound on it, the cache lines of data are counted that two
-threads share: one writes them in a warm call, and the other uses them in its own. valgrind counts, so that the machine's load does not matter. Instructions
-and lines depend on compiler and C library, so each pair of those has its baseline, bench/costs/NAME.json. The exit code
-is 1 if a case costs 5% more instructions than in the baseline, 5% and four more lines, or one allocation or lock more.
-If other threads take part in a case, its locks and lines vary, and the baseline does not have them.
+threads share: one writes them in a warm call, and the other uses them in its own. valgrind counts, so that the
+machine's load does not matter. Instructions and lines depend on compiler and C library, so each pair of those has its
+baseline, bench/costs/NAME.json. The exit code is 1 if a case costs 5% more instructions than in the baseline, 5% and
+four more lines, more than four more shared lines, or one allocation or lock more. If other threads take part in a
+case, its locks and lines vary, and the baseline does not have them.
 --update writes the baseline. Without a baseline for this compiler and C library the script compares nothing, and the
 last line says so.
 """
@@ -25,8 +26,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CACHE_LINE = 64
-# The growth that is no failure, as a factor and a number. Code moves by a few cache lines with every change.
-KINDS = {"instructions": (1.05, 0), "allocations": (1, 0), "locks": (1, 0), "lines": (1.05, 4), "shared": (1, 0)}
+# The growth that is no failure, as a factor and a number. Code moves by a few cache lines with every change, and a line
+# of data may be shared in one environment only.
+KINDS = {"instructions": (1.05, 0), "allocations": (1, 0), "locks": (1, 0), "lines": (1.05, 4), "shared": (1, 4)}
 
 
 def toolchain(program):

@@ -115,9 +115,11 @@ class Costs(unittest.TestCase):
         self.assertIn("over its bound: shared", out)
         with open(self.baseline, encoding="utf-8") as file:
             self.assertEqual(json.load(file)["copy"]["shared"], 2)
-        code, out = self.costs(300, 2, shared="3", trace=trace.replace(" L 00000140,8\n S", " M 00000140,8\n S"))
+        four, five = ("".join(f" M 000{4 + i:x}00,4\n" for i in range(n)) for n in (4, 5))
+        self.assertEqual(self.costs(300, 2, shared="3", trace=trace.replace(begin, begin + four))[0], 0)
+        code, out = self.costs(300, 2, shared="3", trace=trace.replace(begin, begin + five))
         self.assertEqual(code, 1)
-        self.assertIn("FAILED: copy: shared grew from 2 to 3", out)
+        self.assertIn("FAILED: copy: shared grew from 2 to 7", out)
 
     def test_a_limit_is_reported_and_not_enforced(self):
         code, out = self.costs(401, 3, "--update")
