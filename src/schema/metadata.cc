@@ -60,6 +60,11 @@ int64_t for_each_pair(const char* encoded, Visit&& visit) {
   return reader.position();
 }
 
+void append_number(std::string& block, size_t number) {
+  const auto value = static_cast<int32_t>(number);  // the block is not larger
+  block.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
 }  // namespace
 
 int64_t metadata_size(const char* encoded) {
@@ -72,6 +77,30 @@ std::optional<std::string_view> metadata_find(const char* encoded, std::string_v
     if (!found && each_key == key) found = value;
   });
   return found;
+}
+
+MetadataPairs metadata_pairs(const char* encoded) {
+  MetadataPairs pairs;
+  for_each_pair(encoded, [&](std::string_view key, std::string_view value) { pairs.emplace_back(key, value); });
+  return pairs;
+}
+
+std::string encode_metadata(std::span<const MetadataPairs::value_type> pairs) {
+  size_t size = sizeof(int32_t);
+  for (const auto& [key, value] : pairs) size += 2 * sizeof(int32_t) + key.size() + value.size();
+  if (size > static_cast<size_t>(std::numeric_limits<int32_t>::max())) {
+    throw Error(EINVAL, "metadata: more than 2147483647 bytes");
+  }
+  std::string block;
+  block.reserve(size);
+  append_number(block, pairs.size());
+  for (const auto& [key, value] : pairs) {
+    append_number(block, key.size());
+    block += key;
+    append_number(block, value.size());
+    block += value;
+  }
+  return block;
 }
 
 }  // namespace arrowdevice::schema

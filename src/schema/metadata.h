@@ -4,7 +4,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace arrowdevice::schema {
 
@@ -14,6 +18,15 @@ int64_t metadata_size(const char* encoded);
 
 // Returns the value of the first pair with the key, or nullopt if there is none. Throws as metadata_size() does.
 std::optional<std::string_view> metadata_find(const char* encoded, std::string_view key);
+
+// Keys and values in the order of a block. A key may occur several times.
+using MetadataPairs = std::vector<std::pair<std::string_view, std::string_view>>;
+
+// Returns the pairs of an encoded block, which they refer to. Throws as metadata_size() does.
+MetadataPairs metadata_pairs(const char* encoded);
+
+// Encodes pairs. Throws EINVAL if the block would exceed 2^31 - 1 bytes.
+std::string encode_metadata(std::span<const MetadataPairs::value_type> pairs);
 
 inline constexpr std::string_view kExtensionName = "ARROW:extension:name";
 inline constexpr std::string_view kExtensionMetadata = "ARROW:extension:metadata";

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "schema/format.h"
@@ -19,17 +20,6 @@ std::string_view name_of(const ArrowSchema* source) {
 }
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
-
-// Cuts between two characters of UTF-8, so that a path can be printed.
-void drop_middle(std::string& path) {
-  if (path.size() <= kLongestPath) return;
-  constexpr std::string_view kGap = "...";
-  size_t head = kLongestPath / 2;
-  size_t tail = path.size() - (kLongestPath - head - kGap.size());
-  while (head > 0 && continues_character(path[head])) --head;
-  while (tail < path.size() && continues_character(path[tail])) ++tail;
-  path.replace(head, tail - head, kGap);
-}
 
 }  // namespace
 
@@ -221,7 +211,18 @@ std::string Tree::path(int32_t index) const {
       path += '[' + std::to_string(line[i] - (*this)[field.parent].first_child) + ']';
     }
   }
-  drop_middle(path);
+  return shorten_path(std::move(path));
+}
+
+// Cuts between two characters of UTF-8, so that a path can be printed.
+std::string shorten_path(std::string path) {
+  if (path.size() <= kLongestPath) return path;
+  constexpr std::string_view kGap = "...";
+  size_t head = kLongestPath / 2;
+  size_t tail = path.size() - (kLongestPath - head - kGap.size());
+  while (head > 0 && continues_character(path[head])) --head;
+  while (tail < path.size() && continues_character(path[tail])) ++tail;
+  path.replace(head, tail - head, kGap);
   return path;
 }
 

@@ -78,4 +78,7 @@ class Tree {
   int64_t next_look_at_sharing_ = kMostSharedNodes + 1;  // number of fields at the next check
 };
 
+// Replaces the middle of a path that is longer than kLongestPath bytes by "...".
+std::string shorten_path(std::string path);
+
 }  // namespace arrowdevice::schema

@@ -52,6 +52,14 @@ TEST_CASE("the size of metadata is that of its block") {
   }
 }
 
+TEST_CASE("metadata that was split into pairs is encoded to the same block") {
+  CHECK(metadata_pairs(nullptr).empty());
+  for (const std::string& block :
+       {encode({}), encode({{"", ""}}), encode({{"a", "1"}, {"a", std::string("x\0y", 3)}})}) {
+    CHECK(encode_metadata(metadata_pairs(block.data())) == block);
+  }
+}
+
 TEST_CASE("a search in metadata returns the first value of a key") {
   const std::string block = encode({{"a", "1"}, {"b", ""}, {"a", "2"}, {"", "no name"}});
   CHECK(metadata_find(block.data(), "a") == "1");
