@@ -57,8 +57,8 @@ in_debian() {
   suite=$1
   shift
   "$root/scripts/in-debian.sh" --arm64 "$suite" ca-certificates git g++ g++-aarch64-linux-gnu libc6:arm64 \
-    libpython3-dev:arm64 libpython3-stdlib:arm64 libstdc++6:arm64 libvulkan-dev:arm64 libze-dev meson ninja-build \
-    opencl-headers pkg-config python3 python3-venv "$@"
+    libflatbuffers-dev libpython3-dev:arm64 libpython3-stdlib:arm64 libstdc++6:arm64 libvulkan-dev:arm64 libze-dev \
+    meson ninja-build opencl-headers pkg-config python3 python3-venv "$@"
 }
 
 tests() {

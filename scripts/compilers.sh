@@ -31,8 +31,8 @@ for compiler in "$@"; do
 done
 
 # A build with these packages compiles every backend and all tests and benchmarks.
-packages='ca-certificates catch2 git libbenchmark-dev libvulkan-dev libze-dev libze1 meson ninja-build ocl-icd-libopencl1
-  opencl-headers pkg-config python3 python3-dev'
+packages='ca-certificates catch2 git libbenchmark-dev libflatbuffers-dev libvulkan-dev libze-dev libze1 meson ninja-build
+  ocl-icd-libopencl1 opencl-headers pkg-config python3 python3-dev'
 
 # compile COMPILER: configures a build in the Debian that has the compiler, and builds or checks it.
 compile() {

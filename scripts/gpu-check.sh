@@ -5,8 +5,8 @@
 #
 #   scripts/gpu-check.sh             on this machine's GPUs
 #   scripts/gpu-check.sh --stand-in  the same steps on a stand-in for the CUDA driver, with smaller copies
-#   scripts/gpu-check.sh --carry     on a machine with a network: puts Meson, Ninja and the Python package into
-#                                    carry-gpu-check/, which git ignores, for a machine without them
+#   scripts/gpu-check.sh --carry     on a machine with a network: puts Meson, Ninja, headers of flatbuffers and
+#                                    the Python package into carry-gpu-check/, which git ignores, for a machine without them
 #
 # It needs Python 3.11 or newer, a C++20 compiler, Meson and Ninja. Steps whose nvcc, compute-sanitizer, CuPy, PyTorch or
 # pyarrow is missing are listed and not counted. Each step has a time limit; a step that exceeds its limit is killed and

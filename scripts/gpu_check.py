@@ -57,7 +57,7 @@ def find_program(name, *folders):
 
 
 def carry():
-    """Puts Meson, Ninja and the Python package into CARRIED. Returns the exit code."""
+    """Puts Meson, Ninja, the headers of flatbuffers and the Python package into CARRIED. Returns the exit code."""
     package = os.path.join(BUILD, "package")
     subprocess.run([os.path.join(ROOT, "bindings", "python", "wheel.sh"), package], check=True)
     folder = os.path.join(CARRIED, "python")
@@ -69,9 +69,10 @@ def carry():
     meson = os.path.join(folder, "bin", "meson")
     with open(meson, "w", encoding="utf-8") as file:
         file.write('#!/bin/sh\nexec python3 -m mesonbuild.mesonmain "$@"\n')
+    shutil.copytree("/usr/include/flatbuffers", os.path.join(CARRIED, "include", "flatbuffers"), dirs_exist_ok=True)
     with open(os.path.join(CARRIED, "commit"), "w", encoding="utf-8") as file:
         file.write(commit() or "")
-    print(f"{CARRIED} has Meson, Ninja and the Python package.")
+    print(f"{CARRIED} has Meson, Ninja, the headers of flatbuffers and the Python package.")
     return 0
 
 
@@ -97,6 +98,8 @@ def use_carried():
         return
     os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", ""), os.path.join(folder, "bin")])
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), folder]))
+    # The compiler searches these folders after those of its arguments, and before those of the system.
+    os.environ["CPLUS_INCLUDE_PATH"] = os.path.join(CARRIED, "include")
     sys.path.append(folder)
 
 

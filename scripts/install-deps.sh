@@ -25,6 +25,7 @@ need python3 || want python3
 need python3 && python3 -c 'import ensurepip, venv' 2>/dev/null || want python3-venv
 # To build the Python package.
 need python3 && [ -f "$(python3 -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h" ] || want python3-dev
+[ -f /usr/include/flatbuffers/flatbuffers.h ] || want libflatbuffers-dev
 if ! { need pkg-config && pkg-config --exists catch2; }; then
   # Catch2 2.13 of Debian 12 ships a pkg-config file too; without pkg-config, ask the package database.
   { need dpkg-query && dpkg-query -W -f '${Status}' catch2 2>/dev/null | grep -q 'install ok installed'; } || want catch2
@@ -94,7 +95,8 @@ fi
 
 if ! need apt-get; then
   echo "Missing:$missing (these are the names of Debian's packages)." >&2
-  echo "Install a C11 and a C++20 compiler, Meson 1.0 or newer, Ninja, pkg-config, binutils, Python 3 with venv, and Catch2;" >&2
+  echo "Install a C11 and a C++20 compiler, Meson 1.0 or newer, Ninja, pkg-config, binutils, Python 3 with venv, the headers" >&2
+  echo "of flatbuffers, and Catch2;" >&2
   echo "for OpenCL its headers, a loader and PoCL; for Vulkan its headers and loader, Mesa's lavapipe and the validation layers;" >&2
   echo "for Level Zero its headers and loader; for the benchmarks Google Benchmark." >&2
   exit 1

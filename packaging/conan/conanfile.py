@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Conan 2 packages the tree that this file is in: `conan create packaging/conan`. Meson, Ninja and pkg-config are the system's."""
+"""Conan 2 packages the tree that this file is in: `conan create packaging/conan`. Meson, Ninja,
+pkg-config and the headers of flatbuffers are the system's."""
 
 import os
 import re

@@ -32,7 +32,7 @@ class WithoutAptGet(unittest.TestCase):
     def expect_names(self, text):
         for package in ("gcc", "g++", "meson", "ninja-build", "pkg-config", "python3"):
             self.assertIn(f" {package} ", text, text)
-        for part in ("C++20", "Meson 1.0", "Catch2", "OpenCL", "Vulkan", "Level Zero"):
+        for part in ("C++20", "Meson 1.0", "flatbuffers", "Catch2", "OpenCL", "Vulkan", "Level Zero"):
             self.assertIn(part, text)
 
     def test_demo_says_what_to_install(self):
