@@ -235,7 +235,7 @@ static int arena_allocate(void* user, int64_t size, int64_t alignment, void* nat
   const int64_t whole = (size + alignment - 1) / alignment * alignment;
   *out = aligned_alloc((size_t)alignment, (size_t)whole);
   if (*out == NULL) return ENOMEM;
-  const int64_t bytes = arena->bytes += size;
+  const int64_t bytes = atomic_fetch_add(&arena->bytes, size) + size;
   int64_t most = arena->most;
   while (bytes > most && !atomic_compare_exchange_weak(&arena->most, &most, bytes)) {
   }

@@ -36,8 +36,8 @@ transfer::CopyOptions read(const arrowdevice_copy_options* given) {
 bool are_common(const arrowdevice_copy_options* options) noexcept {
   if (options == nullptr) return true;
   return options->struct_size == sizeof *options &&
-         (options->flags & ~(ARROWDEVICE_COPY_ASYNC | ARROWDEVICE_COPY_ALWAYS)) == 0 && options->queue == nullptr &&
-         options->pool == nullptr && options->source_device == nullptr;
+         (options->flags & ~uint32_t{ARROWDEVICE_COPY_ASYNC | ARROWDEVICE_COPY_ALWAYS}) == 0 &&
+         options->queue == nullptr && options->pool == nullptr && options->source_device == nullptr;
 }
 
 // Returns true if all arguments are there, and the output is no input.

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a fuzz target without a fuzzer, with any compiler. First it runs the named files and folders. Then
-// it runs a number of inputs, or inputs for some time. These are random, or they change some bytes of the
-// files. A seed gives the same inputs each time. With --seed=random the seed differs each time and is
-// printed. Input 1234 comes again with that seed and --runs=1234.
+// it runs a number of inputs. These are random, or they change some bytes of the files. A seed gives the
+// same inputs each time. With --seed=random the seed differs each time and is printed. Input 1234 comes
+// again with that seed and --runs=1234.
 //
-//   fuzz-TARGET [--runs=N] [--seconds=N] [--seed=N | --seed=random] [FILE | FOLDER]...
+//   fuzz-TARGET [--runs=N] [--seed=N | --seed=random] [FILE | FOLDER]...
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -31,10 +30,7 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-using Clock = std::chrono::steady_clock;
-
 int64_t runs = 0;
-int64_t seconds = 0;
 uint64_t seed = 1;
 int64_t executed = 0;
 std::vector<Bytes> corpus;
@@ -106,9 +102,8 @@ Bytes changed_input(arrowdevice::testing::Random& random) {
 }
 
 void run_random() {
-  const Clock::time_point end = Clock::now() + std::chrono::seconds(seconds);
   arrowdevice::testing::Random random(seed);
-  for (int64_t i = 0; i < runs || (seconds > 0 && Clock::now() < end); ++i) {
+  for (int64_t i = 0; i < runs; ++i) {
     run(corpus.empty() || random.below(2) == 0 ? random_input(random) : changed_input(random));
   }
 }
@@ -116,7 +111,6 @@ void run_random() {
 bool take_option(const char* argument) {
   if (std::strcmp(argument, "--seed=random") == 0) return seed = std::random_device()(), true;
   if (std::strncmp(argument, "--runs=", 7) == 0) return runs = std::atoll(argument + 7), true;
-  if (std::strncmp(argument, "--seconds=", 10) == 0) return seconds = std::atoll(argument + 10), true;
   if (std::strncmp(argument, "--seed=", 7) == 0) return seed = std::strtoull(argument + 7, nullptr, 10), true;
   return false;
 }

@@ -191,6 +191,7 @@ TEST_CASE("an exported array has the application's event until its last owner en
 TEST_CASE("an event without a callback outlives the array, and NULL means ready") {
   begin();
   Sample sample(field("l"), kPlain);
+  Ended ended;  // of the array that ends last
   control::UserEvent written;
   written.set();
   auto array = on_device(sample, 0);
@@ -198,7 +199,6 @@ TEST_CASE("an event without a callback outlives the array, and NULL means ready"
   CHECK(is_ready(*out) == 1);
   out.reset();
   array = on_device(sample, 0);
-  Ended ended;
   must(arrowdevice_array_export_event, sim(0), array.get(), nullptr, Ended::end, &ended, out.out());
   CHECK(is_ready(*out) == 1);
   CHECK(difference(sample, *out) == "");

@@ -132,7 +132,7 @@ TEST_CASE("a buffer may span mappings of virtual memory, but not a hole between 
           uint64_t range = 0;
           drivers::make_current(0);
           expect(call("cuMemAddressReserve", &range, 4 * kMapping, size_t{0}, uint64_t{0}, 0ULL) == 0, "no range");
-          for (const size_t piece : {0, 1, 3}) {
+          for (const size_t piece : {0u, 1u, 3u}) {
             expect(call("cuMemMap", range + piece * kMapping, kMapping, size_t{0}, 0ULL, 0ULL) == 0, "not mapped");
           }
           const auto schema = arrowdevice::testing::make_schema(arrowdevice::testing::field("l"));
