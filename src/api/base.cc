@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C functions for the version, the log and deferred work.
+// The C functions for the version, the log and deferred work, and what all of these files use.
 #include "api/handles.h"
 #include "base/deadline.h"
 #include "base/interrupt.h"
@@ -7,6 +7,8 @@
 #include "device/deferred.h"
 
 using namespace arrowdevice;  // NOLINT: the C API is this library's own
+
+void api::refuse_null(const char* name) { throw Error(EINVAL, std::string(name) + " is NULL"); }
 
 extern "C" {
 

@@ -35,10 +35,13 @@ inline arrowdevice_device* to_c(device::Device* device) noexcept {
 }
 inline arrowdevice_pool* to_c(device::Pool* pool) noexcept { return reinterpret_cast<arrowdevice_pool*>(pool); }
 
+[[noreturn, gnu::cold]] void refuse_null(const char* name);
+
 // Throws EINVAL for a NULL argument.
 template <typename T>
-T& required(T* argument, const char* name) {
-  if (argument == nullptr) throw Error(EINVAL, std::string(name) + " is NULL");
+[[gnu::always_inline]] inline T& required(T* argument, const char* name) {
+  if (argument == nullptr) [[unlikely]]
+    refuse_null(name);
   return *argument;
 }
 

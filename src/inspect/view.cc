@@ -13,6 +13,17 @@
 
 namespace arrowdevice::inspect {
 
+// Returns false for an array that import() must look at.
+[[gnu::always_inline]] inline bool View::import_from_host(const ArrowDeviceArray& moved, const ArrowSchema& schema,
+                                                          const ImportOptions& options) {
+  const bool is_on_cpu = moved.device_type == ARROW_DEVICE_CPU && (moved.device_id == -1 || moved.device_id == 0);
+  const bool is_default = options.level == Level::kStructure && !options.learn_sizes && options.queue == nullptr &&
+                          options.source == nullptr;
+  if (!is_on_cpu || !is_default || moved.sync_event != nullptr) return false;
+  device_ = &device::Devices::instance().cpu();
+  return write_host_nodes(schema, moved.array, nodes_);
+}
+
 View::View(ArrowDeviceArray& moved, const ArrowSchema& schema, const ImportOptions& options) {
   array::check_alive(&moved);
   if (!import_from_host(moved, schema, options)) import(moved, schema, options);
@@ -25,16 +36,6 @@ View::~View() {
   if (shared_ != nullptr || array_.array.release == nullptr) return;
   array::OwnedArray released;
   released.array = array_;
-}
-
-// Returns false for an array that import() must look at.
-bool View::import_from_host(const ArrowDeviceArray& moved, const ArrowSchema& schema, const ImportOptions& options) {
-  const bool is_on_cpu = moved.device_type == ARROW_DEVICE_CPU && (moved.device_id == -1 || moved.device_id == 0);
-  const bool is_default = options.level == Level::kStructure && !options.learn_sizes && options.queue == nullptr &&
-                          options.source == nullptr;
-  if (!is_on_cpu || !is_default || moved.sync_event != nullptr) return false;
-  device_ = &device::Devices::instance().cpu();
-  return write_host_nodes(schema, moved.array, nodes_);
 }
 
 void View::import(ArrowDeviceArray& moved, const ArrowSchema& schema, const ImportOptions& options) {
