@@ -19,6 +19,25 @@ namespace {
 constexpr int64_t kViewBytes = sizeof(BinaryView);
 constexpr int64_t kViewPrefix = 4;
 constexpr int64_t kFirstVariadic = 2;  // after validity and views
+constexpr int64_t kGroupViews = 64;
+
+uint64_t load_word(const uint8_t* bytes) noexcept {
+  uint64_t word;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+// Returns true if a byte behind an inline text is not zero. `rest` are the twelve bytes of the view.
+bool has_bytes_behind(const uint8_t* rest, int32_t size) noexcept {
+  constexpr size_t kMost = BinaryView::kMostInline;
+  static constexpr auto kZerosAndOnes = [] {
+    std::array<uint8_t, 2 * kMost> bytes = {};
+    std::fill(bytes.begin() + kMost, bytes.end(), uint8_t{0xFF});
+    return bytes;
+  }();
+  const uint8_t* const mask = kZerosAndOnes.data() + kMost - static_cast<size_t>(size);
+  return ((load_word(rest) & load_word(mask)) | (load_word(rest + kMost - 8) & load_word(mask + kMost - 8))) != 0;
+}
 
 }  // namespace
 
@@ -34,8 +53,10 @@ struct BinaryViewCheck::ViewRange {
 
 // The data that is checked next. Adjacent data, which is the usual case, shares a window.
 struct BinaryViewCheck::Batch {
-  std::vector<DataRange> windows;
-  std::vector<ViewRange> ranges;
+  bool is_text;
+  Utf8Check text = {};
+  std::vector<DataRange> windows = {};
+  std::vector<ViewRange> ranges = {};
   int64_t bytes = 0;
 
   static constexpr size_t kMostRanges = 64 << 10;
@@ -66,53 +87,77 @@ struct BinaryViewCheck::Batch {
 void BinaryViewCheck::check(int32_t field) {
   const auto& array = array_[field];
   const std::vector<int64_t> sizes = variadic_sizes(field);
-  const bool is_text = std::string_view(array_.tree()[field].source->format) == "vu";
-  Utf8Check text;
-  Batch batch;
-  const auto flush = [&] {
-    check_batch(field, batch, is_text, text);
-    batch = {};
-  };
+  Batch batch{std::string_view(array_.tree()[field].source->format) == "vu"};
   in_pieces(array.length, kViewBytes, [&](int64_t first, int64_t count) {
     const transfer::Validity valid = validity_.read(field, first, count);
     const auto* const views = index_.read(
         {array_.buffer(field, BufferShape::kViews), (array.offset + first) * kViewBytes, count * kViewBytes});
-    for (int64_t i = 0; i < count; ++i) {
-      if (!valid.is_valid(i)) continue;
-      BinaryView view;
-      std::memcpy(&view, views + i * kViewBytes, sizeof view);
-      check_view(field, first + i, view, sizes);
-      if (view.is_inline()) {
-        Utf8Check inline_check;
-        inline_check.feed(view.rest, view.size);
-        if (is_text && !inline_check.finish()) refuse_slot(array_, field, first + i, "is not UTF-8");
-        continue;
+    for (int64_t i = 0, end; i < count; i = end) {
+      end = std::min(i + kGroupViews, count);
+      if (data_.in_place() && are_valid(field, views + i * kViewBytes, end - i, sizes, batch.is_text)) continue;
+      for (; i < end; ++i) {
+        if (!valid.is_valid(i)) continue;
+        BinaryView view;
+        std::memcpy(&view, views + i * kViewBytes, sizeof view);
+        check_slot(field, first + i, view, sizes, batch);
       }
-      const auto target = transfer::view_target(view);
-      const void* const data = array_.buffers(field)[static_cast<size_t>(kFirstVariadic + target.buffer)];
-      const int64_t wanted = is_text ? view.size : kViewPrefix;
-      for (int64_t done = 0; done < wanted;) {
-        if (batch.is_full()) flush();
-        const int64_t size = std::min(wanted - done, kPieceBytes - batch.bytes);
-        const int64_t begin = batch.add(data, target.offset + done, size);
-        ViewRange range{first + i, batch.windows.size() - 1, begin, size, std::nullopt, done + size == wanted};
-        if (done == 0) std::memcpy(range.prefix.emplace().data(), view.rest, kViewPrefix);
-        batch.ranges.push_back(range);
-        done += size;
-      }
+      if (data_.in_place()) check_batch(field, batch);
     }
   });
-  flush();
+  check_batch(field, batch);
 }
 
-void BinaryViewCheck::check_view(int32_t field, int64_t slot, const BinaryView& view,
-                                 const std::vector<int64_t>& sizes) const {
+// Returns true if all views, those under nulls too, are valid. The CPU reads their data in place.
+bool BinaryViewCheck::are_valid(int32_t field, const uint8_t* views, int64_t count, const std::vector<int64_t>& sizes,
+                                bool is_text) const {
+  const auto buffers = array_.buffers(field).subspan(kFirstVariadic);
+  BinaryView texts[kGroupViews];                   // inline ones, between sizes, which are ASCII
+  const uint8_t *begin = nullptr, *end = nullptr;  // of adjacent long texts
+  bool are_valid = true;
+  for (int64_t i = 0; i < count; ++i) {
+    BinaryView& view = texts[i];
+    std::memcpy(&view, views + i * kViewBytes, sizeof view);
+    if (view.is_inline()) {
+      if (view.size < 0) return false;
+      are_valid &= !has_bytes_behind(views + i * kViewBytes + offsetof(BinaryView, rest), view.size);
+      continue;
+    }
+    const auto target = transfer::view_target(view);
+    const auto buffer = static_cast<size_t>(target.buffer);
+    if (buffer >= sizes.size() || target.offset < 0 || target.offset > sizes[buffer] - view.size) return false;
+    const auto* const data = static_cast<const uint8_t*>(buffers[buffer]) + target.offset;
+    are_valid &= std::memcmp(data, view.rest, kViewPrefix) == 0 && (!is_text || begins_character(*data));
+    if (data != end) {
+      are_valid &= !is_text || is_utf8(begin, end - begin);
+      begin = data;
+    }
+    end = data + view.size;
+    view = {};
+  }
+  return are_valid && (!is_text || (is_utf8(begin, end - begin) &&
+                                    is_utf8(reinterpret_cast<const uint8_t*>(texts), count * kViewBytes)));
+}
+
+void BinaryViewCheck::check_slot(int32_t field, int64_t slot, const BinaryView& view, const std::vector<int64_t>& sizes,
+                                 Batch& batch) {
+  try {
+    check_view(field, slot, view, sizes, batch.is_text);
+  } catch (const Error&) {
+    check_batch(field, batch);  // an earlier slot may be wrong too
+    throw;
+  }
+  if (!view.is_inline()) add_to_batch(field, slot, view, batch);
+}
+
+// Checks a view without its data in a buffer.
+void BinaryViewCheck::check_view(int32_t field, int64_t slot, const BinaryView& view, const std::vector<int64_t>& sizes,
+                                 bool is_text) const {
   if (view.size < 0) refuse_slot(array_, field, slot, "has length " + std::to_string(view.size));
   if (view.is_inline()) {
-    const auto* const unused = view.rest + view.size;
-    if (std::any_of(unused, std::end(view.rest), [](uint8_t byte) { return byte != 0; })) {
+    if (has_bytes_behind(view.rest, view.size)) {
       refuse_slot(array_, field, slot, "is inline, and bytes behind it are not zero");
     }
+    if (is_text && !is_utf8(view.rest, view.size)) refuse_slot(array_, field, slot, "is not UTF-8");
     return;
   }
   const auto target = transfer::view_target(view);
@@ -129,7 +174,23 @@ void BinaryViewCheck::check_view(int32_t field, int64_t slot, const BinaryView& 
   }
 }
 
-void BinaryViewCheck::check_batch(int32_t field, const Batch& batch, bool is_text, Utf8Check& text) {
+void BinaryViewCheck::add_to_batch(int32_t field, int64_t slot, const BinaryView& view, Batch& batch) {
+  const auto target = transfer::view_target(view);
+  const void* const data = array_.buffers(field)[static_cast<size_t>(kFirstVariadic + target.buffer)];
+  const int64_t wanted = batch.is_text ? view.size : kViewPrefix;
+  for (int64_t done = 0; done < wanted;) {
+    if (batch.is_full()) check_batch(field, batch);
+    const int64_t size = std::min(wanted - done, kPieceBytes - batch.bytes);
+    const int64_t begin = batch.add(data, target.offset + done, size);
+    ViewRange range{slot, batch.windows.size() - 1, begin, size, std::nullopt, done + size == wanted};
+    if (done == 0) std::memcpy(range.prefix.emplace().data(), view.rest, kViewPrefix);
+    batch.ranges.push_back(range);
+    done += size;
+  }
+}
+
+// Checks the data of the batch, and empties it.
+void BinaryViewCheck::check_batch(int32_t field, Batch& batch) {
   std::vector<const uint8_t*> found(batch.windows.size());
   data_.read(batch.windows.data(), batch.windows.size(), found.data());
   for (const auto& range : batch.ranges) {
@@ -137,10 +198,13 @@ void BinaryViewCheck::check_batch(int32_t field, const Batch& batch, bool is_tex
     if (range.prefix && std::memcmp(bytes, range.prefix->data(), kViewPrefix) != 0) {
       refuse_slot(array_, field, range.slot, "has a prefix that its data does not begin with");
     }
-    if (!is_text) continue;
-    text.feed(bytes, range.size);
-    if (range.is_last && !text.finish()) refuse_slot(array_, field, range.slot, "is not UTF-8");
+    if (!batch.is_text) continue;
+    batch.text.feed(bytes, range.size);
+    if (range.is_last && !batch.text.finish()) refuse_slot(array_, field, range.slot, "is not UTF-8");
   }
+  batch.windows.clear();
+  batch.ranges.clear();
+  batch.bytes = 0;
 }
 
 std::vector<int64_t> BinaryViewCheck::variadic_sizes(int32_t field) {

@@ -31,9 +31,14 @@ class BinaryViewCheck {
   struct Batch;
 
   std::vector<int64_t> variadic_sizes(int32_t field);
-  void check_view(int32_t field, int64_t slot, const transfer::BinaryView& view,
-                  const std::vector<int64_t>& sizes) const;
-  void check_batch(int32_t field, const Batch& batch, bool is_text, Utf8Check& text);
+  bool are_valid(int32_t field, const uint8_t* views, int64_t count, const std::vector<int64_t>& sizes,
+                 bool is_text) const;
+  void check_slot(int32_t field, int64_t slot, const transfer::BinaryView& view, const std::vector<int64_t>& sizes,
+                  Batch& batch);
+  void check_view(int32_t field, int64_t slot, const transfer::BinaryView& view, const std::vector<int64_t>& sizes,
+                  bool is_text) const;
+  void add_to_batch(int32_t field, int64_t slot, const transfer::BinaryView& view, Batch& batch);
+  void check_batch(int32_t field, Batch& batch);
 
   const schema::Binding& array_;
   const BufferBounds& places_;

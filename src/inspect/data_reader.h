@@ -44,6 +44,9 @@ class DataReader {
  public:
   explicit DataReader(const DataSource& source) : source_(source) {}
 
+  // Returns true if the CPU reads the memory of the device in place.
+  bool in_place() const noexcept { return source_.queue == nullptr; }
+
   // Returns host memory with the bytes of each range, valid until the next call.
   template <size_t n>
   std::array<const uint8_t*, n> read(const DataRange (&ranges)[n]) {

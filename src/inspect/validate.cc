@@ -12,7 +12,7 @@
 #include "inspect/binary_view_check.h"
 #include "inspect/buffer_bounds.h"
 #include "inspect/data_reader.h"
-#include "inspect/utf8.h"
+#include "inspect/text_check.h"
 #include "inspect/visible_slots.h"
 #include "schema/binding.h"
 #include "transfer/extents.h"
@@ -35,6 +35,18 @@ int64_t load_dictionary_index(const uint8_t* entries, int64_t position, int64_t 
   return static_cast<int64_t>(value << unused) >> unused;
 }
 
+// Returns true if none of count + 1 offsets is less than the one before it.
+template <typename Offset>
+bool never_decrease(const uint8_t* offsets, int64_t count) noexcept {
+  bool is_right = true;
+  for (int64_t i = 0; i < count; ++i) {
+    Offset pair[2];
+    std::memcpy(pair, offsets + i * static_cast<int64_t>(sizeof(Offset)), sizeof pair);
+    is_right &= pair[0] <= pair[1];
+  }
+  return is_right;
+}
+
 class Validation {
  public:
   Validation(const schema::Binding& array, const DataSource& source, bool is_strict)
@@ -43,7 +55,7 @@ class Validation {
         seen_(array, source),
         validity_(array, source),
         index_(source),
-        data_(source),
+        texts_(array, source),
         views_(array, source, places_),
         is_strict_(is_strict) {}
 
@@ -144,25 +156,35 @@ class Validation {
     const bool is_list = type(field).info().n_children == 1;
     const int64_t limit = is_list ? array_[array_.tree()[field].first_child].length : data_bytes(field, bytes);
     const bool is_text = format(field) == "u" || format(field) == "U";
-    int64_t before = 0;
     in_pieces(array.length, width, [&](int64_t first, int64_t count) {
       const auto* const offsets = index_.read(
           {array_.buffer(field, BufferShape::kOffsets), checked_mul(array.offset + first, width), (count + 1) * width});
-      for (int64_t i = 0; i <= count; ++i) {
-        const int64_t offset = transfer::load_index(offsets, i, width);
-        if (offset < before) {
-          refuse_slot(field, first + i,
-                      "has offset " + std::to_string(offset) + ", less than " + std::to_string(before) + " before it");
-        }
-        if (offset > limit) {
-          refuse_slot(field, first + i,
-                      "has offset " + std::to_string(offset) + ", and there are " + std::to_string(limit) +
-                          (is_list ? " items" : " bytes of data"));
-        }
-        before = offset;
-      }
-      if (is_text) check_texts(field, first, count, offsets, width, bytes);
+      const int64_t last = transfer::load_index(offsets, count, width);
+      const bool are_right =
+          transfer::load_index(offsets, 0, width) >= 0 && last <= limit &&
+          (width == 4 ? never_decrease<int32_t>(offsets, count) : never_decrease<int64_t>(offsets, count));
+      if (!are_right) refuse_offsets(field, first, count, offsets, limit);
+      if (is_text) texts_.check(field, first, count, offsets, width, bytes);
     });
+  }
+
+  // Throws the reason for the first wrong offset of `count` slots from `first` on.
+  void refuse_offsets(int32_t field, int64_t first, int64_t count, const uint8_t* offsets, int64_t limit) const {
+    const int width = type(field).info().offset_bytes;
+    for (int64_t i = 0, before = 0; i <= count; ++i) {
+      const int64_t offset = transfer::load_index(offsets, i, width);
+      if (offset < before) {
+        refuse_slot(field, first + i,
+                    "has offset " + std::to_string(offset) + ", less than " + std::to_string(before) + " before it");
+      }
+      if (offset > limit) {
+        const bool is_list = type(field).info().n_children == 1;
+        refuse_slot(field, first + i,
+                    "has offset " + std::to_string(offset) + ", and there are " + std::to_string(limit) +
+                        (is_list ? " items" : " bytes of data"));
+      }
+      before = offset;
+    }
   }
 
   // Returns the number of data bytes that a binary may have. Only the driver knows it; a missing buffer has 0 bytes.
@@ -173,29 +195,6 @@ class Validation {
     const auto* const last = index_.read(
         {array_.buffer(field, BufferShape::kOffsets), checked_mul(array.offset + array.length, width), width});
     return places_.room(bytes, transfer::load_index(last, 0, width));
-  }
-
-  void check_texts(int32_t field, int64_t first, int64_t count, const uint8_t* offsets, int width, const void* bytes) {
-    const Validity valid = validity_.read(field, first, count);
-    const int64_t end = transfer::load_index(offsets, count, width);
-    Utf8Check check;
-    const uint8_t* window = nullptr;
-    int64_t window_begin = 0, window_end = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      if (!valid.is_valid(i)) continue;
-      const int64_t text_end = transfer::load_index(offsets, i + 1, width);
-      for (int64_t at = transfer::load_index(offsets, i, width); at < text_end;) {
-        if (at >= window_end) {
-          window_begin = at;
-          window_end = std::min(end, at + kPieceBytes);
-          window = data_.read({bytes, window_begin, window_end - window_begin});
-        }
-        const int64_t size = std::min(text_end, window_end) - at;
-        check.feed(window + (at - window_begin), size);
-        at += size;
-      }
-      if (!check.finish()) refuse_slot(field, first + i, "is not UTF-8");
-    }
   }
 
   void check_list_views(int32_t field) {
@@ -288,7 +287,7 @@ class Validation {
   // One reader for each kind of data, because the bytes of a read are valid only until the next read.
   ValidityReader validity_;
   DataReader index_;
-  DataReader data_;
+  TextCheck texts_;
   BinaryViewCheck views_;
   const bool is_strict_;
 };

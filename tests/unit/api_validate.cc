@@ -182,6 +182,8 @@ std::vector<Fault> faults() {
        with_dictionary(data_of(2, {no_buffer(), buffer_of<uint64_t>({0, 1})}), items({7, 8})),
        writes<uint64_t>(1, 1, UINT64_MAX)},
       {"a view of a negative length", "array: slot 1 has length -15", view, view_data, writes<int32_t>(1, 4, -15)},
+      {"a binary view of a negative length", "array: slot 1 has length -15", field("vz"), view_data,
+       writes<int32_t>(1, 4, -15)},
       {"a view into a buffer that is not there", "array: slot 1 is in buffer 1, and there are 1", view, view_data,
        writes<int32_t>(1, 6, 1)},
       {"a view beyond its buffer", "array: slot 1 has offset 15 and length 15, and buffer 0 has 29 bytes", view,
@@ -247,6 +249,16 @@ TEST_CASE("validation refuses a null among run ends") {
     must_fail_saying(EINVAL, "array.run_ends: run ends have no nulls, and these have 1", arrowdevice_array_validate,
                      array.get(), schema.get(), nullptr, kFull);
   }
+}
+
+TEST_CASE("validation refuses a view beyond the size of its buffer, within larger memory") {
+  begin();
+  const auto schema = make_schema(field("vu"));
+  Data data = views({kFirstView, kSecondView}, kTwoTexts);
+  data.buffers[3] = buffer_of<int64_t>({28});
+  const Array array = from_host(make_array(std::move(data), Ledger()));
+  must_fail_saying(EINVAL, "array: slot 1 has offset 14 and length 15, and buffer 0 has 28 bytes",
+                   arrowdevice_array_validate, array.get(), schema.get(), nullptr, kFull);
 }
 
 TEST_CASE("validation ignores values under nulls") {
