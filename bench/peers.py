@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Measures copies of the same arrays on the CPU by the library and by peers: peers.py [--json=FILE]
+"""Measures copies and validation of the same arrays on the CPU by the library and by peers: peers.py [--json=FILE]
 
 `memmove` of the same bytes into touched memory is the yardstick. The peer is Arrow C++ through pyarrow (`copy_to`, the copy of
 its memory manager). nanoarrow's Python package has no function that copies an array to a device. ctypes calls the library, so
 that Python takes a few microseconds of each call.
+
+The yardstick of validation is pyarrow's `validate(full=True)` of the same texts.
 """
 
 import argparse
 import ctypes
+import itertools
 import json
 import os
 import statistics
@@ -16,6 +19,7 @@ import time
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "support"))
 
@@ -50,6 +54,18 @@ def texts(rows):
     characters = np.full(rows * 10, ord("a"), dtype=np.uint8)
     array = pa.Array.from_buffers(pa.utf8(), rows, [None, pa.py_buffer(offsets), pa.py_buffer(characters)])
     return pa.record_batch([array], names=["text"])
+
+
+def texts_of(characters, size, type):
+    """Returns 16 MB of texts, each as many of the characters in turn as fit into `size` bytes."""
+    turn, texts = itertools.cycle(characters), []
+    text = next_character = ""
+    while len(texts) < 1000:
+        text, next_character = text + next_character, next(turn)
+        if len((text + next_character).encode()) > size:
+            texts.append(text)
+            text = ""
+    return pa.array(texts * (16 * MILLION // sum(len(text.encode()) for text in texts)), type=type)
 
 
 def pieces_of(batch):
@@ -105,6 +121,29 @@ CASES = {
 }
 
 
+SCRIPTS = {
+    "ASCII": "The quick brown fox jumps over the lazy dog. ",
+    "Cyrillic": "Съешьжеещёэтихмягкихфранцузскихбулокдавыпейчаю",
+    "Japanese": "いろはにほへとちりぬるを我々は文字の並びを検査する",
+    "emoji": "😀😁😂🤣😃😄😅😆😉😊😋😎",
+    "mixed": "Größe: 5 m², naïve café, 東京, привет 😀 and plain words ",
+}
+VALIDATED = [("texts", pa.utf8(), script, 100) for script in SCRIPTS] + [
+    ("texts", pa.utf8(), "ASCII", 8), ("texts", pa.utf8(), "mixed", 8), ("views", pa.string_view(), "ASCII", 8),
+    ("views", pa.string_view(), "mixed", 20), ("views", pa.string_view(), "ASCII", 100)]
+
+
+def validation(lib, kind, type, script, size):
+    texts = texts_of(SCRIPTS[script], size, type)
+    host, schema = ffi.HostArray(lib), ffi.Schema(lib)
+    texts._export_to_c(host.address, schema.address)
+    array = ffi.DeviceArray.from_host(host)
+    ours, theirs = median_seconds(lambda: array.validate(schema, ffi.VALIDATE_FULL), lambda: texts.validate(full=True))
+    gigabytes = pc.sum(pc.binary_length(texts.cast(pa.utf8()))).as_py() / 1e9
+    return {"name": f"validation of {kind} of {size} bytes, {script}", "real_time": ours * 1e6, "time_unit": "us",
+            "ratio": ours / theirs, "bound": 1, "gb_per_s": gigabytes / ours, "gb_per_s_of_peer": gigabytes / theirs}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json")
@@ -122,6 +161,10 @@ def main():
             if not options.json:
                 print(f"{name + ', ' + peer:<60} {seconds * 1e6:>12.1f} us" +
                       (f" {seconds / raw:>9.2f} x memmove" if is_yardstick else ""))
+    for case in VALIDATED:
+        results.append(validation(lib, *case))
+        if not options.json:
+            print("{name:<60} {gb_per_s:>9.2f} GB/s, pyarrow {gb_per_s_of_peer:>6.2f}".format(**results[-1]))
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump({"benchmarks": results}, file, indent=1)

@@ -82,9 +82,16 @@ def peers(results):
     rows = []
     for path in results:
         for program, name, taken, ratio, _ in rows_of(path):
-            if program == "peers":
+            if program == "peers" and not name.startswith("validation"):
                 rows.append([name, microseconds(taken), "" if ratio is None else f"{ratio:.2f}"])
     return table(["case", "us", "times memmove"], rows)
+
+
+def validation(results):
+    return table(["GB/s", "library", "pyarrow", "times as fast"],
+                 [[case["name"][len("validation of "):], f"{case['gb_per_s']:.2f}", f"{case['gb_per_s_of_peer']:.2f}",
+                   f"{1 / case['ratio']:.1f}"]
+                  for case in cases_of(results, "peers") if "gb_per_s" in case])
 
 
 def calls(results):
@@ -153,7 +160,7 @@ def main():
     with open(path, encoding="utf-8") as file:
         text = file.read()
     for name, made in {"machine": machine(stolen), "timed": timed(results), "counted": counted(costs),
-                       "calls": calls(results), "peers": peers(results)}.items():
+                       "calls": calls(results), "peers": peers(results), "validation": validation(results)}.items():
         pattern = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
         text, found = re.subn(pattern, lambda match: match[1] + made + "\n" + match[2], text, flags=re.DOTALL)
         if found != 1:
