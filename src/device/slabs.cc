@@ -12,9 +12,9 @@ Slabs::Slabs(bool usable_across_fork) {
 
 void* Slabs::allocate(int64_t capacity, const std::function<void*()>& allocate) {
   if (void* const block = take(capacity)) return block;
-  void* const memory = allocate();
-  add(static_cast<char*>(memory), capacity);
-  return take(capacity);
+  NewSlab slab = prepare(capacity);
+  slab.place.front() = static_cast<char*>(allocate());
+  return add(std::move(slab));
 }
 
 void* Slabs::take(int64_t capacity) noexcept {
@@ -29,15 +29,31 @@ void* Slabs::take(int64_t capacity) noexcept {
   return memory + number * capacity;
 }
 
-void Slabs::add(char* memory, int64_t capacity) {
+// Allocates all that the slab needs here, so that its memory cannot be lost later.
+Slabs::NewSlab Slabs::prepare(int64_t capacity) {
   const auto all = static_cast<size_t>(kSlab / capacity);
   std::vector<uint32_t> unused(all);
   for (size_t i = 0; i < all; ++i) unused[i] = static_cast<uint32_t>(all - 1 - i);  // the first is taken first
-  Addresses place{memory};
+  NewSlab slab;
+  slab.place.push_back(nullptr);
+  std::map<char*, Slab> entry;
+  entry.emplace(nullptr, Slab{capacity, std::move(unused), all, slab.place.begin()});
+  slab.entry = entry.extract(entry.begin());
   const std::lock_guard lock(mutex_);
-  auto& partly = partly_[capacity];
-  slabs_.emplace(memory, Slab{capacity, std::move(unused), all, place.begin()});
-  partly.splice(partly.end(), place);
+  partly_.try_emplace(capacity);
+  return slab;
+}
+
+// Adds a slab, and takes its first block before another thread can.
+void* Slabs::add(NewSlab slab) noexcept {
+  char* const memory = slab.place.front();
+  slab.entry.key() = memory;
+  slab.entry.mapped().unused.pop_back();
+  const std::lock_guard lock(mutex_);
+  auto& partly = partly_.find(slab.entry.mapped().capacity)->second;
+  slabs_.insert(std::move(slab.entry));
+  partly.splice(partly.end(), slab.place);
+  return memory;
 }
 
 Slabs::Freed Slabs::free(void* block) noexcept {
@@ -62,7 +78,7 @@ void Slabs::forget() noexcept {
   const std::lock_guard lock(mutex_);
   slabs_.clear();
   full_.clear();
-  partly_.clear();
+  for (auto& partly : partly_) partly.second.clear();  // another thread may be about to add a slab
 }
 
 }  // namespace arrowdevice::device

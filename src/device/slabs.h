@@ -44,8 +44,15 @@ class Slabs {
     Addresses::iterator place;     // in full_, or in partly_
   };
 
+  // A slab that is not in the lists yet.
+  struct NewSlab {
+    Addresses place;
+    std::map<char*, Slab>::node_type entry;
+  };
+
   void* take(int64_t capacity) noexcept;
-  void add(char* memory, int64_t capacity);
+  NewSlab prepare(int64_t capacity);
+  void* add(NewSlab slab) noexcept;
 
   std::mutex mutex_;
   std::optional<process::UsableAcrossFork> usable_across_fork_;
