@@ -19,6 +19,7 @@
  * | stream.h | streams of device arrays |
  * | async.h | async streams |
  * | dlpack.h | exchange with tensor libraries |
+ * | ipc.h | arrays for other processes of the machine |
  * | abi.h | the structs of the Arrow format |
  *
  * The conventions below hold for every function, unless its comment says otherwise. The library
@@ -139,6 +140,7 @@
 #include "copy.h"
 #include "device.h"
 #include "dlpack.h"
+#include "ipc.h"
 #include "queue.h"
 #include "stream.h"
 #include "view.h"

@@ -19,6 +19,7 @@ extern "C" {
 
 /* Flags of arrowdevice_pool_options */
 #define ARROWDEVICE_POOL_WAIT_FOR_CONTEXT 1 /* memory is reused after all work of the context */
+#define ARROWDEVICE_POOL_SHAREABLE 2        /* other processes can open the memory */
 
 /** Options of a pool. arrowdevice_pool_create() reads the struct only during the call. */
 struct arrowdevice_pool_options {
@@ -31,6 +32,12 @@ struct arrowdevice_pool_options {
    * that context (see the backend's manual). Memory that waits counts for `max_bytes`. If the
    * device is full, an allocation does not wait for such memory and fails with ENOMEM. `allocate`
    * must be NULL.
+   *
+   * ARROWDEVICE_POOL_SHAREABLE: other processes can open the memory without a copy (see ipc.h). A
+   * process that opens an array sees whole allocations of the pool. They may contain other arrays of
+   * the pool, now and later. Arrays for processes that must not see each other's data therefore
+   * need different pools. In a child process after `fork`, the pool begins without memory.
+   * `allocate` must be NULL.
    */
   uint32_t flags;
   /**
@@ -99,7 +106,8 @@ struct arrowdevice_pool_stats {
  * Errors:
  * - EINVAL if `flags` has unknown bits, `max_bytes` is negative, or only one of `allocate` and
  *   `deallocate` is set.
- * - EINVAL if ARROWDEVICE_POOL_WAIT_FOR_CONTEXT and `allocate` are set.
+ * - EINVAL if `allocate` and ARROWDEVICE_POOL_WAIT_FOR_CONTEXT or ARROWDEVICE_POOL_SHAREABLE are set.
+ * - ENOTSUP if ARROWDEVICE_POOL_SHAREABLE is set, and the backend has no such memory.
  * - ENOTSUP if ARROWDEVICE_POOL_WAIT_FOR_CONTEXT is set, and the driver cannot record such an
  *   event.
  * - The general errors.
@@ -122,8 +130,9 @@ ARROWDEVICE_API int arrowdevice_pool_get_stats(const struct arrowdevice_pool* po
                                                struct arrowdevice_error* error);
 
 /**
- * Frees all memory that a pool caches and that is not in use. If the `staging_type` of the pool's
- * device is 0, the call also frees the host memory that the device caches for staged copies.
+ * Frees all memory that a pool caches and that is not in use. The call also frees what the library
+ * caches for the pool's device in pools of its own: memory for handles (see ipc.h) and, if the
+ * device's `staging_type` is 0, host memory for staged copies.
  *
  * @param pool  The pool.
  *

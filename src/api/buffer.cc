@@ -28,7 +28,7 @@ ARROWDEVICE_API int arrowdevice_pool_create(arrowdevice_device* device, const ar
   return guarded(error, [&] {
     api::prepare(out);
     const auto known = read_sized(options, kFirstPoolOptionsSize, "options");
-    constexpr uint32_t kFlags = ARROWDEVICE_POOL_WAIT_FOR_CONTEXT;
+    constexpr uint32_t kFlags = ARROWDEVICE_POOL_WAIT_FOR_CONTEXT | ARROWDEVICE_POOL_SHAREABLE;
     if ((known.flags & ~kFlags) != 0) {
       throw Error(EINVAL, format("options.flags has unknown bits 0x%x", known.flags & ~kFlags));
     }

@@ -22,16 +22,6 @@ constexpr uint32_t kFirstCopyOptionsSize = 40;
 constexpr uint32_t kCopyFlags =
     ARROWDEVICE_COPY_ASYNC | ARROWDEVICE_COPY_ALWAYS | ARROWDEVICE_COPY_NEVER | ARROWDEVICE_COPY_NO_TRIM;
 
-transfer::CopyOptions read(const arrowdevice_copy_options* given) {
-  const auto options = read_sized(given, kFirstCopyOptionsSize, "options");
-  auto read = api::read_copy_flags(options.flags, "options.flags");
-  read.queue = api::queue_or_null(options.queue);
-  read.pool = api::share(options.pool);
-  read.source = api::from_c(options.source_device);
-  read.deadline = Deadline(options.timeout_ns);
-  return read;
-}
-
 // Returns true if the options ask for nothing that a complete copy in memory of the library's choice does not have.
 bool are_common(const arrowdevice_copy_options* options) noexcept {
   if (options == nullptr) return true;
@@ -64,6 +54,16 @@ transfer::CopyOptions read_copy_flags(uint32_t flags, const char* name) {
   return options;
 }
 
+transfer::CopyOptions read_copy_options(const arrowdevice_copy_options* given) {
+  const auto options = read_sized(given, kFirstCopyOptionsSize, "options");
+  auto read = read_copy_flags(options.flags, "options.flags");
+  read.queue = queue_or_null(options.queue);
+  read.pool = share(options.pool);
+  read.source = from_c(options.source_device);
+  read.deadline = Deadline(options.timeout_ns);
+  return read;
+}
+
 }  // namespace arrowdevice::api
 
 extern "C" {
@@ -75,7 +75,7 @@ ARROWDEVICE_API int arrowdevice_array_copy(const ArrowDeviceArray* array, const 
   if (is_common && transfer::copy_in_two_passes(*array, *schema, *api::from_c(to), out)) return 0;
   return guarded(error, [&] {
     prepare(out, array);
-    const auto known = read(options);
+    const auto known = api::read_copy_options(options);
     transfer::copy(required(array, "array"), required(schema, "schema"), device_of(to), known, out);
   });
 }
@@ -85,7 +85,7 @@ ARROWDEVICE_API int arrowdevice_array_to_device(ArrowDeviceArray* moved, const A
                                                 ArrowDeviceArray* out, arrowdevice_error* error) {
   return guarded(error, [&] {
     prepare(out, moved);
-    const auto known = read(options);
+    const auto known = api::read_copy_options(options);
     transfer::to_device(required(moved, "moved"), required(schema, "schema"), device_of(to), known, out);
   });
 }
@@ -95,7 +95,7 @@ ARROWDEVICE_API int arrowdevice_array_to_host(ArrowDeviceArray* moved, const Arr
                                               arrowdevice_error* error) {
   return guarded(error, [&] {
     prepare(out, moved);
-    const auto known = read(options);
+    const auto known = api::read_copy_options(options);
     transfer::to_host(required(moved, "moved"), required(schema, "schema"), known, out);
   });
 }
@@ -106,7 +106,7 @@ ARROWDEVICE_API int arrowdevice_array_to_host_async(ArrowDeviceArray* moved, con
                                                                  const arrowdevice_error*),
                                                     void* user, arrowdevice_error* error) {
   return guarded(error, [&] {
-    const auto known = read(options);
+    const auto known = api::read_copy_options(options);
     if (done == nullptr) throw Error(EINVAL, "done is NULL");
     transfer::to_host_async(required(moved, "moved"), required(schema, "schema"), known, done, user);
   });

@@ -82,6 +82,8 @@ inline device::Queue* queue_or_null(const arrowdevice_queue* queue) noexcept {
   return queue != nullptr ? queue->queue.get() : nullptr;
 }
 
+transfer::CopyOptions read_copy_options(const arrowdevice_copy_options* given);
+
 // Returns copy options that have only flags. `name` is the name of the flags member for messages.
 transfer::CopyOptions read_copy_flags(uint32_t flags, const char* name);
 

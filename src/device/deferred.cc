@@ -175,6 +175,12 @@ void DeferredWork::set_manual(bool manual) {
   manual_ = manual;
 }
 
+bool DeferredWork::fix_mode() noexcept {
+  const std::lock_guard lock(mutex_);
+  used_ = true;
+  return manual_;
+}
+
 void DeferredWork::begin_outside() noexcept {
   const std::lock_guard lock(mutex_);
   ++ending_;

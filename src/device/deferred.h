@@ -56,6 +56,9 @@ class DeferredWork {
   // Throws EBUSY if the mode changes after work has been deferred.
   void set_manual(bool manual);
 
+  // Fixes the mode, as deferred work does. Returns true if it is manual.
+  bool fix_mode() noexcept;
+
   // Destroys the work that has finished, without waiting: at most `max` items, or all if `max` is negative. Returns the
   // number of items destroyed.
   int64_t run(int64_t max) noexcept;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "backend/device_types.h"
+#include "base/environment.h"
 #include "base/kept_blocks.h"
 #include "base/log.h"
 #include "base/process.h"
@@ -43,7 +44,7 @@ Device::Device(const backend::Backend& backend, ArrowDeviceType type, int64_t id
   }
   if (is_cpu()) {
     usable_across_fork_.emplace(pool_mutex_);
-    own_pool_ = std::make_shared<Pool>(*this, arrowdevice_pool_options{}, Pool::kDeviceOwned);
+    own_pool_ = make_own_pool();
   }
   if (!has_addresses() && backend_.table().sub_buffer_create == nullptr) {
     throw Error(EINVAL, "the buffers of " + text() + " are handles, but the backend has no sub_buffer_create", name, 0);
@@ -148,12 +149,16 @@ void Device::driver_deallocate(void* buffer) noexcept {
 }
 
 void Device::driver_trim() noexcept {
-  std::shared_ptr<Pool> staging;
+  std::shared_ptr<Pool> pools[3];
   {
     const std::lock_guard lock(pool_mutex_);
-    staging = staging_pool_;
+    pools[0] = staging_pool_;
+    pools[1] = private_pool_;
+    pools[2] = shareable_pool_;
   }
-  if (staging != nullptr) staging->trim();
+  for (const auto& pool : pools) {
+    if (pool != nullptr) pool->free_cached();
+  }
   const auto trim = backend_.table().device_trim;
   if (trim != nullptr && is_usable()) trim(handle_);
 }
@@ -162,23 +167,63 @@ std::shared_ptr<Pool> Device::pool() {
   check_usable();
   const std::lock_guard lock(pool_mutex_);
   if (chosen_pool_ != nullptr) return chosen_pool_;
-  if (own_pool_ == nullptr) {
-    arrowdevice_pool_options options{};
-    if (is_borrowed()) options.max_cached_bytes = -1;
-    own_pool_ = std::make_shared<Pool>(*this, options, Pool::kDeviceOwned);
-  }
+  if (own_pool_ == nullptr) own_pool_ = make_own_pool();
   return own_pool_;
+}
+
+// Makes the pool that is the default unless the application chooses another.
+std::shared_ptr<Pool> Device::make_own_pool() {
+  static constexpr const char* kVariable = "ARROWDEVICE_SHAREABLE_POOLS";
+  bool is_shareable = false;
+  for (const auto& name : environment::list(kVariable, ',')) {
+    const auto* const named = backend::find_device_type(name);
+    if (named == nullptr) throw Error(EINVAL, std::string(kVariable) + ": \"" + name + "\" is no device type");
+    is_shareable |= named->type == type();
+  }
+  if (is_shareable) has_chosen_pool_ = true;
+  return make_pool(is_shareable ? ARROWDEVICE_POOL_SHAREABLE : 0);
+}
+
+std::shared_ptr<Pool> Device::make_pool(uint32_t flags) {
+  return std::make_shared<Pool>(*this, pool_options(flags), Pool::kDeviceOwned);
+}
+
+arrowdevice_pool_options Device::pool_options(uint32_t flags) const noexcept {
+  arrowdevice_pool_options options{};
+  options.flags = flags;
+  if (is_borrowed()) options.max_cached_bytes = -1;
+  return options;
 }
 
 std::shared_ptr<Pool> Device::staging_pool() {
   check_usable();
   const std::lock_guard lock(pool_mutex_);
   if (staging_pool_ == nullptr) {
-    arrowdevice_pool_options options{};
-    if (is_borrowed()) options.max_cached_bytes = -1;
-    staging_pool_ = std::make_shared<Pool>(*this, options, Pool::kDeviceOwned, Pool::kStagingMemory);
+    staging_pool_ = std::make_shared<Pool>(*this, pool_options(0), Pool::kDeviceOwned, Pool::kStagingMemory);
   }
   return staging_pool_;
+}
+
+std::shared_ptr<Pool> Device::private_pool() {
+  auto usual = pool();
+  return usual->is_shareable() ? hidden_pool(private_pool_, 0) : usual;
+}
+
+std::shared_ptr<Pool> Device::shareable_pool() {
+  auto usual = pool();
+  return usual->is_shareable() ? usual : hidden_pool(shareable_pool_, ARROWDEVICE_POOL_SHAREABLE);
+}
+
+// Returns a pool that the application does not see, which is created at first use.
+std::shared_ptr<Pool> Device::hidden_pool(std::shared_ptr<Pool>& pool, uint32_t flags) {
+  {
+    const std::lock_guard lock(pool_mutex_);
+    if (pool != nullptr) return pool;
+  }
+  auto made = make_pool(flags);  // without the lock, because a pool of the CPU has a mutex for forks too
+  const std::lock_guard lock(pool_mutex_);
+  if (pool == nullptr) pool.swap(made);
+  return pool;
 }
 
 void* Device::staging_allocate(int64_t size) {
@@ -201,7 +246,7 @@ void Device::set_pool(std::shared_ptr<Pool> pool) {
   const std::lock_guard lock(pool_mutex_);
   // if this was the last owner of the former pool, the pool is destroyed after the unlock
   std::swap(chosen_pool_, pool);
-  has_chosen_pool_ = chosen_pool_ != nullptr;
+  has_chosen_pool_ = chosen_pool_ != nullptr || (own_pool_ != nullptr && own_pool_->is_shareable());
 }
 
 void* Device::make_sub_buffer(const void* buffer, int64_t offset, int64_t size) const {
@@ -260,11 +305,13 @@ void Device::drop_idle() {
 
 void Device::unwrap() {
   {
-    std::shared_ptr<Pool> pools[3];  // destroyed after the unlock, because an application's pool calls `destroy`
+    std::shared_ptr<Pool> pools[5];  // destroyed after the unlock, because an application's pool calls `destroy`
     const std::lock_guard lock(pool_mutex_);
     pools[0].swap(own_pool_);
     pools[1].swap(chosen_pool_);
     pools[2].swap(staging_pool_);
+    pools[3].swap(private_pool_);
+    pools[4].swap(shareable_pool_);
   }
   backend_.call("device_unwrap", backend_.table().device_unwrap, handle_);
   unwrapped_.store(true, std::memory_order_release);

@@ -81,14 +81,22 @@ class Device {
   // Allocates `size` > 0 bytes from the driver at the device's alignment.
   void* driver_allocate(Queue* queue, int64_t size);
   void driver_deallocate(void* buffer) noexcept;
-  // Frees the cached staging memory, and makes the backend give back what it keeps for reuse.
+  // Frees the memory that is cached in pools that the application does not see, and makes the backend give back what it
+  // keeps for reuse.
   void driver_trim() noexcept;
 
   // Returns the pool that copies use if the caller names no pool. The device's own pool is created at first use.
   std::shared_ptr<Pool> pool();
   void set_pool(std::shared_ptr<Pool> pool);
-  // Returns true if the application chose that pool.
+  // Returns true if the application chose that pool, or made the library's own pool shareable.
   bool has_chosen_pool() const noexcept { return has_chosen_pool_.load(std::memory_order_relaxed); }
+
+  // Returns a pool of memory that other processes never open: pool(), or the library's own if that one is shareable.
+  std::shared_ptr<Pool> private_pool();
+
+  // Returns a pool of memory that other processes can open: pool(), or the library's own if that one is not shareable.
+  // Throws ENOTSUP if the backend has no such memory.
+  std::shared_ptr<Pool> shareable_pool();
 
   // Returns true if the backend allocates staging memory for the device.
   bool has_staging_memory() const noexcept { return backend_.table().staging_allocate != nullptr; }
@@ -161,6 +169,10 @@ class Device {
 
  private:
   void* allocate(const char* name, decltype(arrowdevice_backend::buffer_allocate) function, Queue* queue, int64_t size);
+  std::shared_ptr<Pool> make_own_pool();
+  std::shared_ptr<Pool> hidden_pool(std::shared_ptr<Pool>& pool, uint32_t flags);
+  std::shared_ptr<Pool> make_pool(uint32_t flags);
+  arrowdevice_pool_options pool_options(uint32_t flags) const noexcept;
   void* make_sub_buffer(const void* buffer, int64_t offset, int64_t size) const;
 
   const backend::Backend& backend_;
@@ -179,6 +191,8 @@ class Device {
   std::shared_ptr<Pool> chosen_pool_;
   std::atomic<bool> has_chosen_pool_{false};
   std::shared_ptr<Pool> staging_pool_;
+  std::shared_ptr<Pool> private_pool_;
+  std::shared_ptr<Pool> shareable_pool_;
 
   std::optional<process::UsableAcrossFork> usable_across_fork_;  // the CPU's `pool_mutex_`
 

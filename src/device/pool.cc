@@ -39,11 +39,11 @@ int64_t default_cache_limit(const Device& device, Pool::Memory memory) {
 }
 
 Pool::Memory memory_of(const arrowdevice_pool_options& options, Pool::Memory memory) {
-  return (options.flags & kShareablePool) != 0 ? Pool::kShareableMemory : memory;
+  return (options.flags & ARROWDEVICE_POOL_SHAREABLE) != 0 ? Pool::kShareableMemory : memory;
 }
 
 void check_shareable(const Device& device, const arrowdevice_pool_options& options) {
-  if (options.allocate != nullptr) throw Error(EINVAL, "shareable memory and an allocator rule each other out");
+  if (options.allocate != nullptr) throw Error(EINVAL, "POOL_SHAREABLE and an allocator rule each other out");
   if (device.has_shareable_memory()) return;
   throw Error(ENOTSUP, "the backend of " + device.text() + " has no memory that other processes can open");
 }
@@ -399,7 +399,7 @@ void Pool::to_driver(Block& block) noexcept {
 
 void Pool::trim() noexcept {
   free_cached();
-  if (memory_ != kStagingMemory) device_.driver_trim();
+  device_.driver_trim();
 }
 
 void Pool::free_cached() noexcept {

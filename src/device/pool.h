@@ -24,10 +24,6 @@ namespace arrowdevice::device {
 
 using PoolStats = arrowdevice_pool_stats;
 
-// A flag of pool options that only the library sets: other processes can open the pool's memory. Such a process sees
-// whole allocations, which may have other blocks of the pool, now and later.
-inline constexpr uint32_t kShareablePool = uint32_t{1} << 31;
-
 // All functions may be called from any thread. No lock is held during calls of the driver or of the application's
 // allocator.
 class Pool : public std::enable_shared_from_this<Pool> {
@@ -35,8 +31,8 @@ class Pool : public std::enable_shared_from_this<Pool> {
   enum Owner { kDeviceOwned, kApplicationOwned };
   enum Memory { kDeviceMemory, kStagingMemory, kShareableMemory };
 
-  // A pool of staging memory has no `allocate` in its options. Options with kShareablePool make a pool of shareable
-  // memory.
+  // A pool of staging memory has no `allocate` in its options. Options with ARROWDEVICE_POOL_SHAREABLE make a pool of
+  // shareable memory.
   Pool(Device& device, const arrowdevice_pool_options& options, Owner owner, Memory memory = kDeviceMemory);
   ~Pool();
   Pool(const Pool&) = delete;
@@ -62,6 +58,9 @@ class Pool : public std::enable_shared_from_this<Pool> {
   // Frees all cached memory, and what the device and its backend keep for reuse.
   void trim() noexcept;
 
+  // Frees the cached memory of this pool only.
+  void free_cached() noexcept;
+
   PoolStats stats() const;
 
  private:
@@ -74,7 +73,6 @@ class Pool : public std::enable_shared_from_this<Pool> {
   using CachedList = std::list<CachedBlock>;
 
   void forget_parents_memory();
-  void free_cached() noexcept;
   void report(trace::Span& growth, int64_t bytes) const noexcept;
   Block take_cached(const Queue* queue, int64_t capacity);
   CachedList pop_cached(int64_t capacity);

@@ -84,6 +84,14 @@ void copy(const ArrowDeviceArray& array, const ArrowSchema& schema, device::Devi
   transfer::copy_array(request_of(bound, array, nullptr, array::device_of(array, options.source), to, options), out);
 }
 
+void copy(ArrowDeviceArray& inout, const schema::Tree& tree, device::Device& to, const CopyOptions& options,
+          ArrowDeviceArray* out) {
+  array::check_alive(&inout);
+  Scratch scratch;
+  const schema::Binding bound(tree, inout.array, scratch.memory());
+  transfer::copy_array(request_of(bound, inout, &inout, array::device_of(inout, options.source), to, options), out);
+}
+
 void to_device(ArrowDeviceArray& moved, const ArrowSchema& schema, device::Device& to, const CopyOptions& options,
                ArrowDeviceArray* out) {
   array::check_alive(&moved);

@@ -29,6 +29,9 @@ struct CopyOptions {
 
 void copy(const ArrowDeviceArray& array, const ArrowSchema& schema, device::Device& to, const CopyOptions& options,
           ArrowDeviceArray* out);
+// Does the same with a schema that is already parsed. If the call ends early, the library holds a reference to `inout`.
+void copy(ArrowDeviceArray& inout, const schema::Tree& tree, device::Device& to, const CopyOptions& options,
+          ArrowDeviceArray* out);
 void to_device(ArrowDeviceArray& moved, const ArrowSchema& schema, device::Device& to, const CopyOptions& options,
                ArrowDeviceArray* out);
 // Does the same as above, with a schema that is already parsed.

@@ -30,7 +30,7 @@ int64_t block_size(int64_t size) {
 }
 
 device::Allocation allocate_plain(int64_t size) {
-  return device::Devices::instance().cpu().pool()->allocate(nullptr, size, device::Holder::kStaging);
+  return device::Devices::instance().cpu().private_pool()->allocate(nullptr, size, device::Holder::kStaging);
 }
 
 // Returns true if a portion at `staged` of the staging memory continues a region from that memory.
@@ -53,7 +53,7 @@ bool knows(const device::Device& device, const void* memory) {
 device::Allocation allocate_staging(device::Device& device, int64_t size) {
   if (has_pinned_device(device)) {
     auto& pinned = device::Devices::instance().get(device.info().staging_type, device.id());
-    return pinned.pool()->allocate(nullptr, block_size(size), device::Holder::kStaging);
+    return pinned.private_pool()->allocate(nullptr, block_size(size), device::Holder::kStaging);
   }
   return device.has_staging_memory()
              ? device.staging_pool()->allocate(nullptr, block_size(size), device::Holder::kStaging)

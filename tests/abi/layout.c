@@ -130,6 +130,7 @@ VALUE(ARROWDEVICE_PEER_ACCESS, 1);
 VALUE(ARROWDEVICE_PEER_COPY, 2);
 VALUE(ARROWDEVICE_PEER_REMOTE, 4);
 VALUE(ARROWDEVICE_POOL_WAIT_FOR_CONTEXT, 1);
+VALUE(ARROWDEVICE_POOL_SHAREABLE, 2);
 
 VALUE(ARROWDEVICE_COPY_ASYNC, 1);
 VALUE(ARROWDEVICE_COPY_ALWAYS, 2);
@@ -261,6 +262,16 @@ MEMBER(arrowdevice_copy_region, src, 32, 8);
 MEMBER(arrowdevice_copy_region, src_offset, 40, 8);
 MEMBER(arrowdevice_copy_region, size, 48, 8);
 MEMBER(arrowdevice_copy_region, reserved, 56, 8);
+
+FROZEN(arrowdevice_ipc_handle, 56);
+MEMBER(arrowdevice_ipc_handle, bytes, 0, 8);
+MEMBER(arrowdevice_ipc_handle, size, 8, 8);
+MEMBER(arrowdevice_ipc_handle, descriptors, 16, 8);
+MEMBER(arrowdevice_ipc_handle, n_descriptors, 24, 4);
+MEMBER(arrowdevice_ipc_handle, reserved, 28, 4);
+MEMBER(arrowdevice_ipc_handle, copied_bytes, 32, 8);
+MEMBER(arrowdevice_ipc_handle, release, 40, 8);
+MEMBER(arrowdevice_ipc_handle, private_data, 48, 8);
 
 GROWS(arrowdevice_copy_options, 40);
 MEMBER(arrowdevice_copy_options, flags, 4, 4);

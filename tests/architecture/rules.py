@@ -8,7 +8,7 @@ import os
 import re
 
 # The layers, lowest first. A file may include its own layer and what stands before it here, nothing else.
-LAYERS = ["base", "schema", "backend", "device", "array", "transfer", "inspect", "ipc", "interop", "stream", "api"]
+LAYERS = ["base", "schema", "backend", "device", "array", "transfer", "inspect", "ipc", "interop", "stream", "link", "api"]
 
 # The two walls: what drives devices knows nothing of Arrow's types. (schema/ stands below devices, so that the order of the
 # layers keeps it from knowing them.)

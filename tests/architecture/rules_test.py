@@ -58,7 +58,7 @@ class Rules(unittest.TestCase):
 
     def test_every_layer_of_the_design_is_known(self):
         self.assertEqual(sorted(rules.LAYERS), sorted(
-            ["api", "stream", "inspect", "transfer", "array", "interop", "ipc", "device", "backend", "schema", "base"]))
+            ["api", "stream", "inspect", "transfer", "array", "interop", "ipc", "link", "device", "backend", "schema", "base"]))
 
     def test_no_layer_includes_one_above_it(self):
         for position, lower in enumerate(rules.LAYERS):

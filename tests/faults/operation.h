@@ -124,6 +124,7 @@ void add_bytes(Operations& operations);
 void add_copies(Operations& operations);
 void add_devices(Operations& operations);
 void add_exports(Operations& operations);
+void add_handles(Operations& operations);
 void add_streams(Operations& operations);
 void add_tensors(Operations& operations);
 void add_views(Operations& operations);

@@ -100,4 +100,23 @@ TEST_CASE("manual mode cannot be ended after work was deferred") {
   must_fail(EBUSY, arrowdevice_deferred_set_manual, 0);
 }
 
+TEST_CASE("with manual mode, arrays of handles are released when asked") {
+  begin();
+  become_manual();
+  const int64_t before = threads();
+  Sample sample(field("u"));
+  arrowdevice_ipc_handle handle{};
+  const auto options = copy_options(ARROWDEVICE_COPY_ALWAYS);
+  for (int i = 0; i < 100; ++i) {
+    must(arrowdevice_array_get_ipc_handle, sample.host.get(), sample.schema.get(), &options, &handle);
+    arrowdevice_ipc_handle_release(&handle);
+  }
+  CHECK(threads() == before);
+  int64_t done = 0;
+  must(arrowdevice_deferred_run, 70, &done);
+  CHECK(done == 70);
+  must(arrowdevice_deferred_run, -1, &done);
+  CHECK(done == 30);
+}
+
 }  // namespace

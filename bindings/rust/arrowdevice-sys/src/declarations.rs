@@ -30,6 +30,7 @@ pub const ARROWDEVICE_ASYNC_LAYOUT_UNKNOWN: i32 = 0;
 pub const ARROWDEVICE_ASYNC_LAYOUT_40_BYTES: i32 = 1;
 pub const ARROWDEVICE_ASYNC_LAYOUT_48_BYTES: i32 = 2;
 pub const ARROWDEVICE_POOL_WAIT_FOR_CONTEXT: u32 = 1;
+pub const ARROWDEVICE_POOL_SHAREABLE: u32 = 2;
 pub const ARROWDEVICE_COPY_ASYNC: u32 = 1;
 pub const ARROWDEVICE_COPY_ALWAYS: u32 = 2;
 pub const ARROWDEVICE_COPY_NEVER: u32 = 4;
@@ -528,7 +529,7 @@ impl Default for arrowdevice_backend_report {
 #[derive(Debug, Copy, Clone)]
 pub struct arrowdevice_pool_options {
     pub struct_size: u32,
-    #[doc = "ARROWDEVICE\\_POOL\\_WAIT\\_FOR\\_CONTEXT: when memory is released, the pool records an event after all\nwork of the device's context so far, on all queues. The pool reuses or frees the memory when\nthat event has fired. This protects a consumer that releases an array although its own work\nstill uses the memory. Each release then costs a driver call, and it may end graph captures in\nthat context (see the backend's manual). Memory that waits counts for `max_bytes`. If the\ndevice is full, an allocation does not wait for such memory and fails with ENOMEM. `allocate`\nmust be NULL."]
+    #[doc = "ARROWDEVICE\\_POOL\\_WAIT\\_FOR\\_CONTEXT: when memory is released, the pool records an event after all\nwork of the device's context so far, on all queues. The pool reuses or frees the memory when\nthat event has fired. This protects a consumer that releases an array although its own work\nstill uses the memory. Each release then costs a driver call, and it may end graph captures in\nthat context (see the backend's manual). Memory that waits counts for `max_bytes`. If the\ndevice is full, an allocation does not wait for such memory and fails with ENOMEM. `allocate`\nmust be NULL.\n\nARROWDEVICE\\_POOL\\_SHAREABLE: other processes can open the memory without a copy (see ipc.h). A\nprocess that opens an array sees whole allocations of the pool. They may contain other arrays of\nthe pool, now and later. Arrays for processes that must not see each other's data therefore\nneed different pools. In a child process after `fork`, the pool begins without memory.\n`allocate` must be NULL."]
     pub flags: u32,
     #[doc = "Bytes that the pool may cache for reuse. 0 means a quarter of the free memory, up to a maximum.\nThe maximum is 1 GiB or an eighth of the device's memory, whichever is larger. For memory that\nthe CPU uses in place, it is 1 GiB. If the number is negative, the pool caches no memory."]
     pub max_cached_bytes: i64,
@@ -822,6 +823,48 @@ const _: () = {
         [::core::mem::offset_of!(arrowdevice_native_device, lock_user) - 96usize];
 };
 impl Default for arrowdevice_native_device {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[doc = "A handle of an array. The struct is frozen: it never grows."]
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct arrowdevice_ipc_handle {
+    pub bytes: *const u8,
+    pub size: i64,
+    pub descriptors: *const ::core::ffi::c_int,
+    pub n_descriptors: i32,
+    pub reserved: i32,
+    pub copied_bytes: i64,
+    #[doc = "Closes the descriptors and frees the bytes. NULL if the handle is released."]
+    pub release: ::core::option::Option<unsafe extern "C" fn(handle: *mut arrowdevice_ipc_handle)>,
+    pub private_data: *mut ::core::ffi::c_void,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of arrowdevice_ipc_handle"][::core::mem::size_of::<arrowdevice_ipc_handle>() - 56usize];
+    ["Alignment of arrowdevice_ipc_handle"][::core::mem::align_of::<arrowdevice_ipc_handle>() - 8usize];
+    ["Offset of field: arrowdevice_ipc_handle::bytes"][::core::mem::offset_of!(arrowdevice_ipc_handle, bytes) - 0usize];
+    ["Offset of field: arrowdevice_ipc_handle::size"][::core::mem::offset_of!(arrowdevice_ipc_handle, size) - 8usize];
+    ["Offset of field: arrowdevice_ipc_handle::descriptors"]
+        [::core::mem::offset_of!(arrowdevice_ipc_handle, descriptors) - 16usize];
+    ["Offset of field: arrowdevice_ipc_handle::n_descriptors"]
+        [::core::mem::offset_of!(arrowdevice_ipc_handle, n_descriptors) - 24usize];
+    ["Offset of field: arrowdevice_ipc_handle::reserved"]
+        [::core::mem::offset_of!(arrowdevice_ipc_handle, reserved) - 28usize];
+    ["Offset of field: arrowdevice_ipc_handle::copied_bytes"]
+        [::core::mem::offset_of!(arrowdevice_ipc_handle, copied_bytes) - 32usize];
+    ["Offset of field: arrowdevice_ipc_handle::release"]
+        [::core::mem::offset_of!(arrowdevice_ipc_handle, release) - 40usize];
+    ["Offset of field: arrowdevice_ipc_handle::private_data"]
+        [::core::mem::offset_of!(arrowdevice_ipc_handle, private_data) - 48usize];
+};
+impl Default for arrowdevice_ipc_handle {
     fn default() -> Self {
         let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
         unsafe {
@@ -1258,7 +1301,7 @@ unsafe extern "C" {
         out: *mut arrowdevice_backend_report,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Creates a pool of a device's memory.\n\nThe call itself calls none of the functions in the options. If it fails, the library never calls\nthem, `destroy` included. `user` still belongs to the caller. If it succeeds, the pool uses them\nuntil it calls `destroy`. That happens after arrowdevice\\_pool\\_destroy(), when no buffer, stream\nor device uses the pool.\n\n- `device`: The device.\n- `options`: Options, or NULL for the defaults. `allocate` and `deallocate` must both be set\n  or both be NULL.\n- `out`: Receives the pool. The caller destroys it with arrowdevice\\_pool\\_destroy().\n\nErrors:\n- EINVAL if `flags` has unknown bits, `max_bytes` is negative, or only one of `allocate` and\n`deallocate` is set.\n- EINVAL if ARROWDEVICE\\_POOL\\_WAIT\\_FOR\\_CONTEXT and `allocate` are set.\n- ENOTSUP if ARROWDEVICE\\_POOL\\_WAIT\\_FOR\\_CONTEXT is set, and the driver cannot record such an\nevent.\n- The general errors.\n\nThread-safety: free."]
+    #[doc = "Creates a pool of a device's memory.\n\nThe call itself calls none of the functions in the options. If it fails, the library never calls\nthem, `destroy` included. `user` still belongs to the caller. If it succeeds, the pool uses them\nuntil it calls `destroy`. That happens after arrowdevice\\_pool\\_destroy(), when no buffer, stream\nor device uses the pool.\n\n- `device`: The device.\n- `options`: Options, or NULL for the defaults. `allocate` and `deallocate` must both be set\n  or both be NULL.\n- `out`: Receives the pool. The caller destroys it with arrowdevice\\_pool\\_destroy().\n\nErrors:\n- EINVAL if `flags` has unknown bits, `max_bytes` is negative, or only one of `allocate` and\n`deallocate` is set.\n- EINVAL if `allocate` and ARROWDEVICE\\_POOL\\_WAIT\\_FOR\\_CONTEXT or ARROWDEVICE\\_POOL\\_SHAREABLE are set.\n- ENOTSUP if ARROWDEVICE\\_POOL\\_SHAREABLE is set, and the backend has no such memory.\n- ENOTSUP if ARROWDEVICE\\_POOL\\_WAIT\\_FOR\\_CONTEXT is set, and the driver cannot record such an\nevent.\n- The general errors.\n\nThread-safety: free."]
     pub fn arrowdevice_pool_create(
         device: *mut arrowdevice_device,
         options: *const arrowdevice_pool_options,
@@ -1271,7 +1314,7 @@ unsafe extern "C" {
         out: *mut arrowdevice_pool_stats,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Frees all memory that a pool caches and that is not in use. If the `staging_type` of the pool's\ndevice is 0, the call also frees the host memory that the device caches for staged copies.\n\n- `pool`: The pool.\n\nErrors: the general errors.\n\nThread-safety: free."]
+    #[doc = "Frees all memory that a pool caches and that is not in use. The call also frees what the library\ncaches for the pool's device in pools of its own: memory for handles (see ipc.h) and, if the\ndevice's `staging_type` is 0, host memory for staged copies.\n\n- `pool`: The pool.\n\nErrors: the general errors.\n\nThread-safety: free."]
     pub fn arrowdevice_pool_trim(pool: *mut arrowdevice_pool, error: *mut arrowdevice_error) -> ::core::ffi::c_int;
     #[doc = "Destroys a pool. Live buffers hold references, so the memory survives until the last buffer is\nfreed.\n\n- `pool`: The pool, or NULL.\n\nThread-safety: free. The application calls it once."]
     pub fn arrowdevice_pool_destroy(pool: *mut arrowdevice_pool);
@@ -1441,6 +1484,26 @@ unsafe extern "C" {
     pub fn arrowdevice_dlpack_import(
         moved: *mut DLManagedTensorVersioned,
         producer_queue: *mut arrowdevice_queue,
+        out: *mut ArrowDeviceArray,
+        out_schema: *mut ArrowSchema,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Makes a handle of an array. The handle holds a reference to the array's memory.\n\nIf the memory is shareable, the handle refers to it. Otherwise the library copies the array into\nshareable memory of the same device, and the handle refers to the copy. The copy has only the\nbytes that the array's rows need. `copied_bytes` and the log at level \"debug\" tell of such copies.\n\n- `inout`: The array, which stays valid. If it is not copied, it becomes a shared owner, as\n  with arrowdevice\\_array\\_share().\n- `schema`: Type of the array. The handle has it too.\n- `options`: Options, or NULL for the defaults.\n  - ARROWDEVICE\\_COPY\\_NEVER: the call fails with ENOTSUP if a copy is necessary.\n  - ARROWDEVICE\\_COPY\\_ALWAYS: the array is copied. The other process then sees no\n  memory of other arrays, if `pool` serves only this handle.\n  - ARROWDEVICE\\_COPY\\_ASYNC has no effect. The data is ready when the call returns.\n  - `pool`: a shareable pool of the array's device that serves a copy. With NULL, it\n  is the device's default pool if that is shareable, else a pool of the library.\n- `out`: Receives the handle.\n\nErrors:\n- EINVAL if the array does not match its schema, or if the pool is not shareable.\n- ENOTSUP if the backend has no shareable memory, or if the schema has something that Arrow's IPC\nformat cannot express, such as a dictionary of dictionaries.\n- ENOTSUP if ARROWDEVICE\\_COPY\\_NEVER is set and a copy is necessary. The message names the buffer.\n- EMFILE or ENFILE if there are no more descriptors.\n- All errors of arrowdevice\\_array\\_copy().\n\nThread-safety: per object. Blocks until the array is ready and the copy is complete, or until the\ntime-out ends."]
+    pub fn arrowdevice_array_get_ipc_handle(
+        inout: *mut ArrowDeviceArray,
+        schema: *const ArrowSchema,
+        options: *const arrowdevice_copy_options,
+        out: *mut arrowdevice_ipc_handle,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Releases a handle. Descriptors that were sent stay open in other processes.\n\n- `handle`: The handle. If it is NULL or released, the call has no effect.\n\nThread-safety: per object, from any thread. Does not block."]
+    pub fn arrowdevice_ipc_handle_release(handle: *mut arrowdevice_ipc_handle);
+    #[doc = "Opens a handle of another process, or of this one. A handle may be opened several times.\n\nThe library checks each number of the handle against the sizes that the kernel or the driver\nreports, and the last offsets of texts and binaries. It reads no other data.\narrowdevice\\_array\\_validate() checks the rest.\n\nMemory of the CPU is mapped for reading only. A write to it ends the process.\n\n- `bytes`: The handle's bytes.\n- `size`: Number of bytes.\n- `descriptors`: The handle's descriptors in their order, with the numbers that they have in\n  this process. The library duplicates what it keeps. The caller closes them,\n  whether the call succeeds or not.\n- `n_descriptors`: Number of descriptors.\n- `out`: Receives the array, which is ready. The other process may use the memory\n  again when it is released.\n- `out_schema`: Receives the type of the array. The caller releases it.\n\nErrors:\n- EINVAL if the bytes or the descriptors are not those of a handle, or if the owner could take\nthe memory back.\n- ENOTSUP if the handle is of a version that the library does not read.\n- ENODEV if this process does not see the array's device. The message has its UUID.\n- EMFILE or ENFILE if there are no more descriptors.\n- ENOMEM if the memory cannot be mapped.\n- EIO if the driver fails.\n- The general errors.\n\nThread-safety: free. On a device that the CPU cannot read, the call waits for the driver to read\nsizes back."]
+    pub fn arrowdevice_array_open_ipc_handle(
+        bytes: *const u8,
+        size: i64,
+        descriptors: *const ::core::ffi::c_int,
+        n_descriptors: i64,
         out: *mut ArrowDeviceArray,
         out_schema: *mut ArrowSchema,
         error: *mut arrowdevice_error,

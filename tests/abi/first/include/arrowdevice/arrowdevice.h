@@ -11,6 +11,7 @@
 #include "copy.h"
 #include "device.h"
 #include "dlpack.h"
+#include "ipc.h"
 #include "queue.h"
 #include "stream.h"
 #include "view.h"

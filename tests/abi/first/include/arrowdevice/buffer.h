@@ -9,6 +9,7 @@ extern "C" {
 #endif
 
 #define ARROWDEVICE_POOL_WAIT_FOR_CONTEXT 1
+#define ARROWDEVICE_POOL_SHAREABLE 2
 
 struct arrowdevice_pool_options {
   uint32_t struct_size;

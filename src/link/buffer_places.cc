@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "link/buffer_places.h"
+
+#include <utility>
+
+#include "base/text.h"
+
+namespace arrowdevice::link {
+namespace {
+
+using schema::BufferShape;
+
+class Finding {
+ public:
+  Finding(const schema::Binding& array, const device::Device& device, BufferPlaces& out)
+      : array_(array), device_(device), out_(out) {}
+
+  std::optional<std::string> run(std::span<const int64_t> sizes) {
+    auto size = sizes.begin();
+    for (int32_t field = 0; field < array_.tree().size(); ++field) {
+      const auto& array = array_[field];
+      const auto buffers = array_.buffers(field);
+      out_.nodes.push_back({array.length, array_.null_count(field), array.offset, std::ssize(buffers)});
+      auto buffer = buffers.begin();
+      for (const auto shape : array_.tree()[field].type.info().buffers) {
+        const int64_t repeat = shape == BufferShape::kVariadic ? array_.n_variadic(field) : 1;
+        for (int64_t i = 0; i < repeat; ++i) {
+          if (auto why = add(field, shape, *buffer++, *size++)) return why;
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  // Returns true for a buffer that the receiver makes itself. The sizes of variadic buffers are in host memory, and the
+  // message has them.
+  bool is_made_by_receiver(BufferShape shape) const noexcept {
+    return shape == BufferShape::kVariadicSizes && device_.has_addresses();
+  }
+
+  std::optional<std::string> add(int32_t field, BufferShape shape, const void* buffer, int64_t size) {
+    MessageBuffer place;
+    place.length = size;
+    if (buffer != nullptr && size > 0 && !is_made_by_receiver(shape)) {
+      const auto* const found = find(buffer);
+      if (found == nullptr) return not_found(field, shape, "is not in memory that other processes can open");
+      const int64_t offset = static_cast<const char*>(buffer) - static_cast<const char*>(found->first.buffer);
+      if (size > found->first.size - offset) return not_found(field, shape, "is longer than its allocation");
+      place.offset = offset;
+      place.allocation = found->second;
+      if (out_.allocations.size() >= kMostDescriptors) {
+        return array_.tree().path(0) + " has buffers in more than " + std::to_string(kMostDescriptors - 1) +
+               " allocations";
+      }
+    }
+    out_.buffers.push_back(place);
+    return std::nullopt;
+  }
+
+  std::optional<std::string> not_found(int32_t field, BufferShape shape, const char* why) const {
+    return array_.tree().path(field) + ": the " + schema::buffer_name(shape) + " buffer " + why;
+  }
+
+  using Found = std::pair<device::ShareableBlock, int64_t>;  // and its position
+
+  // Returns NULL if no allocation of this process contains the buffer.
+  const Found* find(const void* buffer) {
+    // Most buffers of an array are in one allocation.
+    if (last_ != nullptr && contains(last_->first, buffer)) return last_;
+    const auto block = device_.shareable_block(buffer);
+    if (!block) return nullptr;
+    const auto [entry, is_new] = found_.try_emplace(block->buffer, *block, std::ssize(out_.allocations));
+    if (is_new) out_.allocations.push_back(*block);
+    last_ = &entry->second;
+    return last_;
+  }
+
+  bool contains(const device::ShareableBlock& block, const void* buffer) const noexcept {
+    if (!device_.has_addresses()) return block.buffer == buffer;
+    const auto distance = static_cast<const char*>(buffer) - static_cast<const char*>(block.buffer);
+    return distance >= 0 && distance < block.size;
+  }
+
+  const schema::Binding& array_;
+  const device::Device& device_;
+  BufferPlaces& out_;
+  std::unordered_map<const void*, Found> found_;  // by the allocation's start
+  const Found* last_ = nullptr;
+};
+
+}  // namespace
+
+std::optional<std::string> find_places(const schema::Binding& array, const device::Device& device,
+                                       std::span<const int64_t> sizes, BufferPlaces& out) {
+  return Finding(array, device, out).run(sizes);
+}
+
+}  // namespace arrowdevice::link

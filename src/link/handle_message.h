@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bytes of a handle: an array's structs, with places in allocations instead of addresses.
+#pragma once
+
+#include <arrowdevice/backend.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace arrowdevice::link {
+
+// Limit of the file descriptors of a handle. The first is the end of the pipe that tells the owner when the array is
+// not used any more.
+inline constexpr size_t kMostDescriptors = 32;
+
+struct MessageNode {
+  int64_t length = 0;
+  int64_t null_count = 0;
+  int64_t offset = 0;
+  int64_t n_buffers = 0;
+};
+
+// The place of a buffer in an allocation.
+struct MessageBuffer {
+  static constexpr int64_t kNone = -1;
+
+  int64_t allocation = kNone;  // kNone: the buffer is NULL or has no bytes
+  int64_t offset = 0;          // bytes
+  int64_t length = 0;          // bytes
+};
+
+struct HandleMessage {
+  ArrowDeviceType device_type = 0;
+  uint8_t device_uuid[16] = {};                        // zeros for the CPU
+  std::vector<arrowdevice_memory_record> allocations;  // `descriptor` is a position in the handle's descriptors, or -1
+  std::vector<MessageNode> nodes;                      // in the order of schema::Tree
+  std::vector<MessageBuffer> buffers;                  // of each node in order
+  std::vector<uint8_t> schema;                         // a message of Arrow's IPC format
+};
+
+std::vector<uint8_t> write_handle(const HandleMessage& message);
+
+// Reads the bytes of a handle. Checks that the bytes have the whole message, and no number in it. Throws EINVAL, or
+// ENOTSUP for bytes of another version.
+HandleMessage read_handle(std::span<const uint8_t> bytes);
+
+}  // namespace arrowdevice::link

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "link/release_pipes.h"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/background.h"
+#include "base/error.h"
+#include "device/deferred.h"
+
+namespace arrowdevice::link {
+namespace {
+
+constexpr int kEventsAtOnce = 64;
+constexpr int kWithoutLimit = -1;
+constexpr int kSmallestPipe = 4096;  // bytes; the kernel limits the memory of all pipes of a user
+
+[[noreturn]] void refuse(const char* what) {
+  const int code = errno;
+  throw Error(code, std::string(what) + " for a handle: " + std::strerror(code));
+}
+
+struct Pipe {
+  Pipe() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) refuse("no pipe");
+    read_end = FileDescriptor(ends[0]);
+    write_end = FileDescriptor(ends[1]);
+    // A pipe of the usual size works too.
+    [[maybe_unused]] const int size = fcntl(ends[0], F_SETPIPE_SZ, kSmallestPipe);
+  }
+
+  FileDescriptor read_end, write_end;
+};
+
+}  // namespace
+
+ReleasePipes& ReleasePipes::instance() {
+  static std::atomic<ReleasePipes*> published{nullptr};
+  static auto* const created = [] {
+    auto made = std::make_unique<ReleasePipes>();
+    process::run_in_children([] {
+      if (auto* const pipes = published.load()) pipes->forget_parent();
+    });
+    published = made.get();
+    return made.release();
+  }();
+  return *created;
+}
+
+ReleasePipes::WriteEnd::WriteEnd(WriteEnd&& other) noexcept
+    : number_(std::exchange(other.number_, -1)), generation_(other.generation_) {}
+
+ReleasePipes::WriteEnd& ReleasePipes::WriteEnd::operator=(WriteEnd&& other) noexcept {
+  std::swap(number_, other.number_);
+  std::swap(generation_, other.generation_);
+  return *this;
+}
+
+ReleasePipes::WriteEnd::~WriteEnd() {
+  if (get() >= 0) instance().close_write_end(number_);
+}
+
+int ReleasePipes::WriteEnd::get() const noexcept { return generation_ == process::generation() ? number_ : -1; }
+
+// The lock is held from the creation of a pipe until its ends are noted, so that a child knows all ends that it has.
+ReleasePipes::WriteEnd ReleasePipes::open(std::shared_ptr<array::BufferOwner> owner) {
+  const bool is_manual = device::DeferredWork::instance().fix_mode();
+  const std::lock_guard lock(mutex_);
+  if (!epoll_) epoll_ = FileDescriptor(epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll_) refuse("no epoll descriptor");
+  if (!is_manual && !has_thread_) start_thread();
+  Pipe pipe;
+  const int write_end = pipe.write_end.get();
+  write_ends_.insert(write_end);
+  try {
+    watch(std::move(pipe.read_end), std::move(owner));
+  } catch (...) {
+    write_ends_.erase(write_end);
+    throw;
+  }
+  return WriteEnd(pipe.write_end.release());
+}
+
+// The end of the last writer is reported without being asked for.
+void ReleasePipes::watch(FileDescriptor read_end, std::shared_ptr<array::BufferOwner> owner) {
+  const uint64_t pipe = next_pipe_++;
+  const int number = read_end.get();
+  const auto added = pipes_.emplace(pipe, Watched{std::move(read_end), std::move(owner)}).first;
+  epoll_event event{};
+  event.data.u64 = pipe;
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, number, &event) == 0) return;
+  const int code = errno;
+  pipes_.erase(added);
+  errno = code;
+  refuse("epoll_ctl");
+}
+
+void ReleasePipes::start_thread() {
+  background::start([this] { run_thread(); });
+  has_thread_ = true;
+}
+
+void ReleasePipes::run_thread() noexcept {
+  while (destroy(kEventsAtOnce, kWithoutLimit) >= 0) {
+  }
+}
+
+int64_t ReleasePipes::run(int64_t max) {
+  int64_t done = 0;
+  for (;;) {
+    const int64_t left = max < 0 ? kEventsAtOnce : std::min<int64_t>(max - done, kEventsAtOnce);
+    const int64_t n = left > 0 ? destroy(static_cast<int>(left), 0) : 0;
+    if (n <= 0) return done;
+    done += n;
+  }
+}
+
+// Waits for closed pipes and destroys their owners. Returns their number, or -1 after `exit` has begun.
+int64_t ReleasePipes::destroy(int most, int timeout_ms) noexcept {
+  int epoll = -1;
+  {
+    const std::lock_guard lock(mutex_);
+    epoll = epoll_.get();
+  }
+  if (epoll < 0) return 0;
+  epoll_event events[kEventsAtOnce];
+  const int n = epoll_wait(epoll, events, most, timeout_ms);
+  if (n <= 0) return 0;  // interrupted, or nothing is closed
+  const background::DriverCallGuard busy;
+  if (!busy.is_allowed()) return -1;
+  const device::CompletingWork completing;
+  int64_t destroyed = 0;
+  for (int i = 0; i < n; ++i) destroyed += take(events[i].data.u64).owner != nullptr;
+  return destroyed;
+}
+
+// Returns nothing if another thread has taken the pipe. A closed descriptor is not watched any more.
+ReleasePipes::Watched ReleasePipes::take(uint64_t pipe) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto found = pipes_.find(pipe);
+  if (found == pipes_.end()) return {};
+  Watched watched = std::move(found->second);
+  pipes_.erase(found);
+  return watched;
+}
+
+void ReleasePipes::close_write_end(int number) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (write_ends_.erase(number) > 0) ::close(number);
+}
+
+// A child has none of the threads, and its epoll descriptor would be the parent's. The memory belongs to the parent.
+void ReleasePipes::forget_parent() noexcept {
+  for (const int end : write_ends_) ::close(end);
+  for (auto& pipe : pipes_) pipe.second.read_end.reset();
+  write_ends_.clear();
+  epoll_.reset();
+  has_thread_ = false;
+  try {
+    of_parents_.emplace_front().swap(pipes_);
+  } catch (const std::bad_alloc&) {
+    new (&pipes_) Pipes();  // in a child without memory, the rest of the list is not reachable
+  }
+}
+
+}  // namespace arrowdevice::link

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pipes that tell when no process uses an array of a handle any more. A handle has the write end of a pipe. Copies of
+// that end are in messages, in arrays that were opened, and nowhere else. The kernel closes the copies of a process
+// that ends. When the last copy is closed, the owner's memory is not used any more.
+#pragma once
+
+#include <cstdint>
+#include <forward_list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "array/output.h"
+#include "base/file_descriptor.h"
+#include "base/process.h"
+
+namespace arrowdevice::link {
+
+// Any thread may call this class.
+class ReleasePipes {
+ public:
+  // Returns the instance, which is created at first use and never destroyed.
+  static ReleasePipes& instance();
+
+  // A write end in this process. A forked child closes its copy at once, since the owner's memory would otherwise stay
+  // as long as the child.
+  class WriteEnd {
+   public:
+    WriteEnd() = default;
+    ~WriteEnd();
+    WriteEnd(WriteEnd&& other) noexcept;
+    WriteEnd& operator=(WriteEnd&& other) noexcept;
+
+    // Returns -1 in a forked child.
+    int get() const noexcept;
+
+   private:
+    friend class ReleasePipes;
+    explicit WriteEnd(int number) : number_(number), generation_(process::generation()) {}
+
+    int number_ = -1;
+    int generation_ = 0;  // of the process that opened it
+  };
+
+  // Opens a pipe, and keeps `owner` until all copies of its write end are closed. A thread of the library then destroys
+  // the owner, or run() in manual mode. Throws EMFILE, ENFILE or ENOMEM.
+  WriteEnd open(std::shared_ptr<array::BufferOwner> owner);
+
+  // Destroys the owners of closed pipes, without waiting: at most `max`, or all if `max` is negative. Returns their
+  // number.
+  int64_t run(int64_t max);
+
+ private:
+  struct Watched {
+    FileDescriptor read_end;
+    std::shared_ptr<array::BufferOwner> owner;
+  };
+  using Pipes = std::map<uint64_t, Watched>;  // by a number that never comes again
+
+  void watch(FileDescriptor read_end, std::shared_ptr<array::BufferOwner> owner);
+  void start_thread();
+  void run_thread() noexcept;
+  int64_t destroy(int most, int timeout_ms) noexcept;
+  Watched take(uint64_t pipe) noexcept;
+  void close_write_end(int number) noexcept;
+  void forget_parent() noexcept;
+
+  std::mutex mutex_;  // guards all members below
+  process::UsableAcrossFork usable_across_fork_{mutex_};
+  FileDescriptor epoll_;
+  uint64_t next_pipe_ = 0;
+  Pipes pipes_;
+  std::set<int> write_ends_;
+  std::forward_list<Pipes> of_parents_;  // in a forked child; they stay reachable
+  bool has_thread_ = false;
+};
+
+}  // namespace arrowdevice::link

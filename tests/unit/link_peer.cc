@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "link_peer.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "support/ending.h"
+
+namespace link_test {
+namespace {
+
+constexpr size_t kMostDescriptors = 32;
+
+union Control {
+  char bytes[CMSG_SPACE(kMostDescriptors * sizeof(int))];
+  cmsghdr aligned;
+};
+
+void write_all(int socket, const void* data, size_t size) {
+  const auto* bytes = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t n = ::send(socket, bytes, size, MSG_NOSIGNAL);
+    expect(n > 0, "the other process has ended");
+    bytes += n;
+    size -= static_cast<size_t>(n);
+  }
+}
+
+void read_all(int socket, void* data, size_t size) {
+  auto* bytes = static_cast<char*>(data);
+  while (size > 0) {
+    const ssize_t n = ::recv(socket, bytes, size, 0);
+    expect(n > 0, "the other process has ended");
+    bytes += n;
+    size -= static_cast<size_t>(n);
+  }
+}
+
+}  // namespace
+
+Handle get_handle(Array& array, const Schema& schema, uint32_t flags, arrowdevice_pool* pool) {
+  const auto options = copy_options(flags, nullptr, pool);
+  Handle handle;
+  must(arrowdevice_array_get_ipc_handle, array.get(), schema.get(), &options, handle.out());
+  return handle;
+}
+
+std::vector<int> Received::numbers() const {
+  std::vector<int> numbers;
+  for (const auto& descriptor : descriptors) numbers.push_back(descriptor.get());
+  return numbers;
+}
+
+Received received(const arrowdevice_ipc_handle& handle) {
+  Received copy;
+  copy.bytes.assign(handle.bytes, handle.bytes + handle.size);
+  for (int32_t i = 0; i < handle.n_descriptors; ++i) {
+    copy.descriptors.emplace_back(fcntl(handle.descriptors[i], F_DUPFD_CLOEXEC, 0));
+  }
+  return copy;
+}
+
+Opened open_received(const Received& handle) {
+  Opened opened;
+  const auto numbers = handle.numbers();
+  must(arrowdevice_array_open_ipc_handle, handle.bytes.data(), std::ssize(handle.bytes), numbers.data(),
+       std::ssize(numbers), opened.array.out(), opened.schema.out());
+  return opened;
+}
+
+std::string refused_open(const std::vector<uint8_t>& bytes, const std::vector<int>& descriptors, int* code) {
+  Opened opened;
+  arrowdevice_error error{};
+  const int result =
+      arrowdevice_array_open_ipc_handle(bytes.data(), std::ssize(bytes), descriptors.data(), std::ssize(descriptors),
+                                        opened.array.out(), opened.schema.out(), &error);
+  if (code != nullptr) *code = result;
+  return result == 0 ? "" : error.message;
+}
+
+void send_handle(int socket, const arrowdevice_ipc_handle& handle) {
+  write_all(socket, &handle.size, sizeof handle.size);
+  Control control{};
+  iovec part{const_cast<uint8_t*>(handle.bytes), 1};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.bytes;
+  const size_t size = static_cast<size_t>(handle.n_descriptors) * sizeof(int);
+  message.msg_controllen = CMSG_SPACE(size);
+  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(size);
+  std::memcpy(CMSG_DATA(header), handle.descriptors, size);
+  expect(sendmsg(socket, &message, MSG_NOSIGNAL) == 1, "sendmsg failed");
+  write_all(socket, handle.bytes + 1, static_cast<size_t>(handle.size) - 1);
+}
+
+Received receive_handle(int socket) {
+  int64_t size = 0;
+  read_all(socket, &size, sizeof size);
+  Received handle;
+  handle.bytes.resize(static_cast<size_t>(size));
+  Control control{};
+  iovec part{handle.bytes.data(), 1};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.bytes;
+  message.msg_controllen = sizeof control.bytes;
+  expect(recvmsg(socket, &message, MSG_CMSG_CLOEXEC) == 1, "recvmsg failed");
+  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  expect(header != nullptr && header->cmsg_type == SCM_RIGHTS, "there are no descriptors");
+  std::vector<int> numbers((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+  std::memcpy(numbers.data(), CMSG_DATA(header), numbers.size() * sizeof(int));
+  for (const int number : numbers) handle.descriptors.emplace_back(number);
+  read_all(socket, handle.bytes.data() + 1, handle.bytes.size() - 1);
+  return handle;
+}
+
+void say(int socket, const std::string& text) {
+  const size_t size = text.size();
+  write_all(socket, &size, sizeof size);
+  write_all(socket, text.data(), size);
+}
+
+std::string hear(int socket) {
+  size_t size = 0;
+  read_all(socket, &size, sizeof size);
+  std::string text(size, '\0');
+  read_all(socket, text.data(), size);
+  return text;
+}
+
+Peer::Peer(const std::function<void(int socket)>& body) {
+  int ends[2];
+  REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+  socket_ = FileDescriptor(ends[0]);
+  FileDescriptor theirs(ends[1]);
+  process_ = fork();
+  REQUIRE(process_ >= 0);
+  if (process_ > 0) return;
+  socket_.reset();
+  try {
+    body(theirs.get());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "the other process: %s\n", error.what());
+    end_child(1);
+  }
+  end_child(0);
+}
+
+void Peer::kill() noexcept {
+  if (process_ < 0) return;
+  ::kill(process_, SIGKILL);
+  waitpid(process_, nullptr, 0);
+  process_ = -1;
+}
+
+bool becomes_true(const std::function<bool()>& condition) {
+  for (int i = 0; i < 10'000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
+}
+
+Pool make_shareable_pool() {
+  auto options = sized<arrowdevice_pool_options>();
+  options.flags = ARROWDEVICE_POOL_SHAREABLE;
+  return make_pool(cpu(), &options);
+}
+
+int64_t used_bytes(const Pool& pool) { return stats(pool.get()).used_bytes; }
+
+}  // namespace link_test

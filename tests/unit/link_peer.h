@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Other processes for tests of handles, and the socket to them.
+//
+//   Peer peer([](int socket) { say(socket, problem(open_received(receive_handle(socket)))); });
+//   send_handle(peer.socket(), *handle);
+//   CHECK(peer.answer() == "");
+#pragma once
+
+#include <arrowdevice/arrowdevice.h>
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/file_descriptor.h"
+#include "library.h"
+
+namespace link_test {
+
+using namespace library_test;  // NOLINT: what every line of these tests is written with
+using arrowdevice::FileDescriptor;
+
+// Releases the handle when it goes out of scope.
+class Handle {
+ public:
+  Handle() = default;
+  ~Handle() { reset(); }
+  Handle(Handle&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+  Handle& operator=(Handle&&) = delete;
+
+  arrowdevice_ipc_handle* out() noexcept { return &handle_; }
+  const arrowdevice_ipc_handle& operator*() const noexcept { return handle_; }
+  const arrowdevice_ipc_handle* operator->() const noexcept { return &handle_; }
+  void reset() noexcept { arrowdevice_ipc_handle_release(&handle_); }
+
+ private:
+  arrowdevice_ipc_handle handle_{};
+};
+
+Handle get_handle(Array& array, const Schema& schema, uint32_t flags = 0, arrowdevice_pool* pool = nullptr);
+
+// The bytes and descriptors of a handle as another process has them.
+struct Received {
+  std::vector<uint8_t> bytes;
+  std::vector<FileDescriptor> descriptors;
+
+  std::vector<int> numbers() const;
+};
+
+// Returns a copy of a handle, as it would come through a socket.
+Received received(const arrowdevice_ipc_handle& handle);
+
+struct Opened {
+  Array array;
+  Schema schema;
+};
+Opened open_received(const Received& handle);
+
+// Returns the text of the failure to open a handle with these bytes, or "" after success.
+std::string refused_open(const std::vector<uint8_t>& bytes, const std::vector<int>& descriptors, int* code = nullptr);
+
+void send_handle(int socket, const arrowdevice_ipc_handle& handle);
+Received receive_handle(int socket);
+
+void say(int socket, const std::string& text);
+std::string hear(int socket);  // Throws if the other process has ended.
+
+// A process that runs `body` and ends. It has the other end of the socket.
+class Peer {
+ public:
+  explicit Peer(const std::function<void(int socket)>& body);
+  ~Peer() { kill(); }
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
+
+  int socket() const noexcept { return socket_.get(); }
+  std::string answer() const { return hear(socket()); }
+
+  // Ends the process by SIGKILL and waits for its end.
+  void kill() noexcept;
+
+ private:
+  FileDescriptor socket_;
+  pid_t process_ = -1;
+};
+
+// Waits at most ten seconds until the condition holds. Returns true if it does.
+bool becomes_true(const std::function<bool()>& condition);
+
+Pool make_shareable_pool();
+int64_t used_bytes(const Pool& pool);
+
+}  // namespace link_test
