@@ -42,7 +42,7 @@ extern "C" {
 struct arrowdevice_ipc_handle {
   const uint8_t* bytes;
   int64_t size;           /* of `bytes` */
-  const int* descriptors; /* they close on `exec` */
+  const int* descriptors; /* they close on `exec`; the first becomes -1 in a child after `fork` */
   int32_t n_descriptors;  /* 1 to 32 */
   int32_t reserved;
   int64_t copied_bytes; /* bytes that were copied because of the handle, 0 if the memory is shared */

@@ -71,7 +71,7 @@ class Handing {
 
     array::SharedArray shared(array);
     data->pipe = ReleasePipes::instance().open(shared.owner());
-    data->numbers.front() = data->pipe.get();
+    data->pipe.show(data->numbers.front());
     shared.commit();
     publish(std::move(data), out);
   }

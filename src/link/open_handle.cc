@@ -68,6 +68,8 @@ int descriptor_at(std::span<const int> descriptors, int64_t position) {
 }
 
 FileDescriptor duplicate_pipe(int descriptor) {
+  if (descriptor == -1)
+    throw Error(EINVAL, "descriptor 0 of the handle is -1, because a child has no handle of its parent");
   struct stat facts {};
   if (fstat(descriptor, &facts) != 0 || !S_ISFIFO(facts.st_mode)) {
     throw Error(EINVAL, "descriptor 0 of the handle (" + std::to_string(descriptor) + ") is no pipe");

@@ -69,6 +69,8 @@ ReleasePipes::WriteEnd::~WriteEnd() {
   if (get() >= 0) instance().close_write_end(number_);
 }
 
+void ReleasePipes::WriteEnd::show(int& place) const noexcept { instance().show_write_end(get(), place); }
+
 int ReleasePipes::WriteEnd::get() const noexcept { return generation_ == process::generation() ? number_ : -1; }
 
 // The lock is held from the creation of a pipe until its ends are noted, so that a child knows all ends that it has.
@@ -80,7 +82,7 @@ ReleasePipes::WriteEnd ReleasePipes::open(std::shared_ptr<array::BufferOwner> ow
   if (!is_manual && !has_thread_) start_thread();
   Pipe pipe;
   const int write_end = pipe.write_end.get();
-  write_ends_.insert(write_end);
+  write_ends_.emplace(write_end, nullptr);
   try {
     watch(std::move(pipe.read_end), std::move(owner));
   } catch (...) {
@@ -94,7 +96,7 @@ ReleasePipes::WriteEnd ReleasePipes::open(std::shared_ptr<array::BufferOwner> ow
 void ReleasePipes::watch(FileDescriptor read_end, std::shared_ptr<array::BufferOwner> owner) {
   const uint64_t pipe = next_pipe_++;
   const int number = read_end.get();
-  const auto added = pipes_.emplace(pipe, Watched{std::move(read_end), std::move(owner)}).first;
+  const auto added = pipes_.emplace(pipe, Watched{std::move(owner), std::move(read_end)}).first;
   epoll_event event{};
   event.data.u64 = pipe;
   if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, number, &event) == 0) return;
@@ -153,6 +155,13 @@ ReleasePipes::Watched ReleasePipes::take(uint64_t pipe) noexcept {
   return watched;
 }
 
+void ReleasePipes::show_write_end(int number, int& place) noexcept {
+  const std::lock_guard lock(mutex_);
+  place = number;
+  const auto found = write_ends_.find(number);
+  if (found != write_ends_.end()) found->second = &place;
+}
+
 void ReleasePipes::close_write_end(int number) noexcept {
   const std::lock_guard lock(mutex_);
   if (write_ends_.erase(number) > 0) ::close(number);
@@ -160,7 +169,10 @@ void ReleasePipes::close_write_end(int number) noexcept {
 
 // A child has none of the threads, and its epoll descriptor would be the parent's. The memory belongs to the parent.
 void ReleasePipes::forget_parent() noexcept {
-  for (const int end : write_ends_) ::close(end);
+  for (const auto& [number, place] : write_ends_) {
+    ::close(number);
+    if (place != nullptr) *place = -1;
+  }
   for (auto& pipe : pipes_) pipe.second.read_end.reset();
   write_ends_.clear();
   epoll_.reset();

@@ -9,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 
 #include "array/output.h"
 #include "base/file_descriptor.h"
@@ -35,6 +34,9 @@ class ReleasePipes {
     // Returns -1 in a forked child.
     int get() const noexcept;
 
+    // Writes the number to `place`, where it becomes -1 in a forked child. The place lives as long as this object.
+    void show(int& place) const noexcept;
+
    private:
     friend class ReleasePipes;
     explicit WriteEnd(int number) : number_(number), generation_(process::generation()) {}
@@ -53,8 +55,8 @@ class ReleasePipes {
 
  private:
   struct Watched {
-    FileDescriptor read_end;
     std::shared_ptr<array::BufferOwner> owner;
+    FileDescriptor read_end;  // closed before the memory is free
   };
   using Pipes = std::map<uint64_t, Watched>;  // by a number that never comes again
 
@@ -63,6 +65,7 @@ class ReleasePipes {
   void run_thread() noexcept;
   int64_t destroy(int most, int timeout_ms) noexcept;
   Watched take(uint64_t pipe) noexcept;
+  void show_write_end(int number, int& place) noexcept;
   void close_write_end(int number) noexcept;
   void forget_parent() noexcept;
 
@@ -71,7 +74,7 @@ class ReleasePipes {
   FileDescriptor epoll_;
   uint64_t next_pipe_ = 0;
   Pipes pipes_;
-  std::set<int> write_ends_;
+  std::map<int, int*> write_ends_;       // and where their numbers are shown, or NULL
   std::forward_list<Pipes> of_parents_;  // in a forked child; they stay reachable
   bool has_thread_ = false;
 };

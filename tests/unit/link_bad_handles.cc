@@ -30,13 +30,7 @@ struct Fixture {
   HandleMessage message;
 };
 
-int64_t open_descriptors() {
-  int64_t n = 0;
-  for (int number = 0; number < 1024; ++number) n += fcntl(number, F_GETFD) >= 0;
-  return n;
-}
-
-TEST_CASE("a handle that is cut short, changed in any byte or too long is refused or harmless") {
+TEST_CASE("a handle that is cut, changed or longer is refused or harmless") {
   begin();
   const Fixture fixture;
   const auto numbers = fixture.handle.numbers();
@@ -107,7 +101,7 @@ TEST_CASE("descriptors that are missing or are something else are refused") {
   CHECK(contains(refused_open(fixture.handle.bytes, {}), "NULL"));
   CHECK(contains(refused_open(fixture.handle.bytes, {numbers[0]}), "refers to descriptor 1, and there are 1"));
   CHECK(contains(refused_open(fixture.handle.bytes, {numbers[1], numbers[0]}), "is no pipe"));
-  CHECK(contains(refused_open(fixture.handle.bytes, {-1, numbers[1]}), "is no pipe"));
+  CHECK(contains(refused_open(fixture.handle.bytes, {-1, numbers[1]}), "of its parent"));
   const FileDescriptor file(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
   CHECK(contains(refused_open(fixture.handle.bytes, {numbers[0], file.get()}), "no memfd"));
   const FileDescriptor unsealed(memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -119,6 +113,7 @@ TEST_CASE("descriptors that are missing or are something else are refused") {
   CHECK(code == ENOTSUP);
 }
 
+#ifndef IS_SANITIZED  // the undefined sanitizer opens pipes to check memory
 TEST_CASE("at the limit of descriptors, handles are refused and nothing is lost") {
   begin();
   Sample sample(field("u"), kPlain);
@@ -145,5 +140,6 @@ TEST_CASE("at the limit of descriptors, handles are refused and nothing is lost"
   CHECK(difference(sample, *sample.host) == "");
   CHECK(difference(sample, *open_received(received(*get_handle(sample.host, sample.schema))).array) == "");
 }
+#endif
 
 }  // namespace

@@ -222,6 +222,7 @@ TEST_CASE("a forked child does not keep the handles of its parent") {
     // The child has handles of its own meanwhile, with the same numbers.
     Array own = copy(*sample.host, *sample.schema, cpu());
     const Handle own_handle = get_handle(own, sample.schema);
+    expect(handle->descriptors[0] == -1, "the parent's handle has a descriptor");
     handle.reset();
     const Opened opened = open_received(received(*own_handle));
     say(socket, difference(sample, *opened.array));

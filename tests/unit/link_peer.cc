@@ -116,7 +116,7 @@ Received receive_handle(int socket) {
   message.msg_iovlen = 1;
   message.msg_control = control.bytes;
   message.msg_controllen = sizeof control.bytes;
-  expect(recvmsg(socket, &message, MSG_CMSG_CLOEXEC) == 1, "recvmsg failed");
+  expect(recvmsg(socket, &message, MSG_CMSG_CLOEXEC) == 1, "the other process has ended");
   cmsghdr* const header = CMSG_FIRSTHDR(&message);
   expect(header != nullptr && header->cmsg_type == SCM_RIGHTS, "there are no descriptors");
   std::vector<int> numbers((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
@@ -171,6 +171,13 @@ bool becomes_true(const std::function<bool()>& condition) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return false;
+}
+
+int64_t open_descriptors() {
+  constexpr int kMost = 4096;
+  int64_t n = 0;
+  for (int number = 0; number < kMost; ++number) n += fcntl(number, F_GETFD) >= 0;
+  return n;
 }
 
 Pool make_shareable_pool() {

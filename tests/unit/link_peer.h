@@ -88,6 +88,9 @@ class Peer {
 // Waits at most ten seconds until the condition holds. Returns true if it does.
 bool becomes_true(const std::function<bool()>& condition);
 
+// Returns the number of open descriptors of this process.
+int64_t open_descriptors();
+
 Pool make_shareable_pool();
 int64_t used_bytes(const Pool& pool);
 

@@ -42,6 +42,7 @@ from .errors import (
     NotSupportedError,
     OutOfMemoryError,
 )
+from .handles import IpcHandle
 from .paths import get_include, get_libraries, get_library_dirs
 from .queues import Memory, Pool, Queue
 from .schema import Schema
@@ -64,6 +65,7 @@ __all__ = [
     "Error",
     "ExistsError",
     "InvalidError",
+    "IpcHandle",
     "Memory",
     "MemoryInfo",
     "NativeDevice",

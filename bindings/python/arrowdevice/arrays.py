@@ -17,6 +17,7 @@ from .shown import columns_text, columns_values_text, values_text
 if TYPE_CHECKING:
     import pyarrow
 
+    from .handles import IpcHandle
     from .host_copies import HostCopy
 
 __all__ = ["Array", "Buffer", "RecordBatch"]
@@ -270,6 +271,30 @@ class Array:
         Keep the array until then, and close the descriptor with `os.close()`.
         """
         return self._core.open_eventfd()
+
+    def ipc_handle(
+        self, *, copy: bool | None = None, pool: Pool | None = None, timeout: float | None = None
+    ) -> IpcHandle:
+        """Returns a handle, by which another process of the machine opens this array.
+
+        Memory of a pool with `shareable=True` is shared. Other memory is copied once into such a pool.
+
+        :param copy: False raises NotShareableError instead of copying. True copies always.
+        :param pool: The pool for a copy. It needs `shareable=True`.
+        :param timeout: Limits the wait for the array and the copy, in seconds.
+
+        >>> import arrowdevice, pyarrow
+        >>> pool = arrowdevice.Pool("cpu", shareable=True)
+        >>> array = arrowdevice.to_device(pyarrow.array([1, 2]), "cpu", copy=True, pool=pool)
+        >>> with array.ipc_handle(copy=False) as handle:
+        ...     handle.copied_bytes, handle.open().to_pylist()
+        (0, [1, 2])
+        """
+        from .handles import IpcHandle
+        from .transfer import copy_flags
+
+        core_pool = None if pool is None else pool._core
+        return IpcHandle._of(_core.IpcHandle.of(self._core, copy_flags(copy), nanoseconds(timeout), core_pool))
 
     def to_pyarrow(self) -> pyarrow.Array:
         """Returns a pyarrow.Array on the CPU. Needs pyarrow."""

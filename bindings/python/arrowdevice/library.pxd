@@ -48,6 +48,7 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
         ARROWDEVICE_COPY_ASYNC
         ARROWDEVICE_COPY_ALWAYS
         ARROWDEVICE_COPY_NEVER
+        ARROWDEVICE_POOL_SHAREABLE
         ARROWDEVICE_STREAM_READ_AHEAD
         ARROWDEVICE_BUFFER_SIZE_KNOWN
         ARROWDEVICE_BUFFER_HOST
@@ -102,6 +103,7 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
 
     struct pool_options_t "arrowdevice_pool_options":
         uint32_t struct_size
+        uint32_t flags
         int64_t max_cached_bytes
         int64_t max_bytes
 
@@ -121,6 +123,14 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
         void (*lock)(void* user, void* native_queue) noexcept nogil
         void (*unlock)(void* user, void* native_queue) noexcept nogil
         void* lock_user
+
+    struct ipc_handle_t "arrowdevice_ipc_handle":
+        const uint8_t* bytes
+        int64_t size
+        const int* descriptors
+        int32_t n_descriptors
+        int64_t copied_bytes
+        void (*release)(ipc_handle_t*) noexcept nogil
 
     struct pool_stats_t "arrowdevice_pool_stats":
         uint32_t struct_size
@@ -242,6 +252,11 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
     int arrowdevice_array_select(ArrowDeviceArray*, const ArrowSchema*, const int64_t*, int64_t, ArrowDeviceArray*,
                                  ArrowSchema*, error_t*)
     int arrowdevice_array_validate(const ArrowDeviceArray*, const ArrowSchema*, arrowdevice_device*, int, error_t*)
+    int arrowdevice_array_get_ipc_handle(ArrowDeviceArray*, const ArrowSchema*, const copy_options_t*, ipc_handle_t*,
+                                         error_t*)
+    void arrowdevice_ipc_handle_release(ipc_handle_t*)
+    int arrowdevice_array_open_ipc_handle(const uint8_t*, int64_t, const int*, int64_t, ArrowDeviceArray*, ArrowSchema*,
+                                          error_t*)
     int arrowdevice_wait_idle(int64_t, error_t*)
     int arrowdevice_schema_copy(const ArrowSchema*, ArrowSchema*, error_t*)
     void arrowdevice_schema_release(ArrowSchema*)

@@ -148,7 +148,7 @@ cdef class Pool:
     cdef arrowdevice_pool* pointer
     cdef readonly Device device
 
-    def __cinit__(self, Device device not None, int64_t max_cached_bytes, int64_t max_bytes):
+    def __cinit__(self, Device device not None, int64_t max_cached_bytes, int64_t max_bytes, bint shareable):
         cdef pool_options_t options
         cdef error_t error
         cdef int code
@@ -156,6 +156,7 @@ cdef class Pool:
         options.struct_size = sizeof(options)
         options.max_cached_bytes = max_cached_bytes
         options.max_bytes = max_bytes
+        options.flags = ARROWDEVICE_POOL_SHAREABLE if shareable else 0
         with nogil:
             code = arrowdevice_pool_create(device.pointer, &options, &self.pointer, &error)
         check(code, &error)

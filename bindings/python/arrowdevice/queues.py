@@ -171,6 +171,8 @@ class Pool:
     :param max_cached_bytes: Bytes that the pool keeps for reuse. 0 means a part of the device's memory. A negative
         number means none.
     :param max_bytes: Limit of the bytes in use and cached. 0 means no limit. Beyond it, OutOfMemoryError.
+    :param shareable: Other processes can open the memory without a copy (see `Array.ipc_handle()`). They see whole
+        allocations, which may contain other arrays of the pool.
 
     >>> import arrowdevice, pyarrow
     >>> pool = arrowdevice.Pool("cpu", max_bytes=1 << 20)
@@ -181,9 +183,11 @@ class Pool:
 
     __slots__ = ("_core", "_device")
 
-    def __init__(self, device: DeviceLike, *, max_cached_bytes: int = 0, max_bytes: int = 0) -> None:
+    def __init__(
+        self, device: DeviceLike, *, max_cached_bytes: int = 0, max_bytes: int = 0, shareable: bool = False
+    ) -> None:
         self._device = find_device(device)
-        self._core = _core.Pool(self._device._core, max_cached_bytes, max_bytes)
+        self._core = _core.Pool(self._device._core, max_cached_bytes, max_bytes, shareable)
 
     @property
     def device(self) -> Device:

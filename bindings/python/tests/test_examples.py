@@ -54,3 +54,7 @@ def test_a_result_with_nulls_is_correct_for_every_slice(with_nulls):
         result = example.divide(column[begin:end])
         result.validate("full")
         assert result.to_pyarrow().to_pylist() == expected
+
+
+def test_a_handle_goes_to_another_process():
+    assert printed("handle.py") == "499500 0\n"

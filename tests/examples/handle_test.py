@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the two processes of the example handle: handle_test.py PROGRAM."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = sys.argv.pop(1)
+SECONDS = 60
+
+
+class HandleTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.socket = pathlib.Path(folder.name, "socket")
+
+    def start(self, action):
+        process = subprocess.Popen([PROGRAM, action, self.socket], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.kill)
+        return process
+
+    def wait_for_socket(self):
+        end = time.monotonic() + SECONDS
+        while not self.socket.exists() and time.monotonic() < end:
+            time.sleep(0.01)
+
+    def test_the_column_arrives_and_its_memory_comes_back(self):
+        giver = self.start("give")
+        self.wait_for_socket()
+        taker = self.start("take")
+        self.assertEqual(taker.communicate(timeout=SECONDS), ('the sum of "number" is 499999500000\n', ""))
+        self.assertEqual(taker.returncode, 0)
+        self.assertEqual(giver.communicate(timeout=SECONDS), ("0 bytes were copied\nthe memory is free again\n", ""))
+        self.assertEqual(giver.returncode, 0)
+
+    def test_a_process_that_gives_nothing_is_reported(self):
+        taker = self.start("take")
+        self.assertIn("No such file", taker.communicate(timeout=SECONDS)[1])
+        self.assertEqual(taker.returncode, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
