@@ -26,7 +26,15 @@ void describe(ArrowArray& array, ArrowSchema& schema, const char* format, int64_
 
 constexpr Bytes kAbsent{};
 
-AlignedVector<char> zeros(int64_t bits) { return AlignedVector<char>(static_cast<size_t>((bits + 7) / 8)); }
+size_t bytes_of(int64_t bits) { return static_cast<size_t>((bits + 7) / 8); }
+
+// Returns bytes with `count` values in turn. If that is a prime number, neighbouring values differ, whatever their
+// width.
+AlignedVector<char> different_bytes(size_t size, char first, size_t count) {
+  AlignedVector<char> bytes(size);
+  for (size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(first + static_cast<char>(i % count));
+  return bytes;
+}
 
 // Returns the offsets 0, step, 2 * step, ...
 AlignedVector<char> regular_offsets(int64_t rows, int32_t step) {
@@ -63,13 +71,13 @@ RecordBatch::Field& RecordBatch::add(const char* format, int64_t rows, const std
   return field;
 }
 
-RecordBatch::Field& RecordBatch::add_zeros(const char* format, int64_t rows, int64_t bits) {
-  return add(format, rows, {kAbsent, own(zeros(rows * bits))});
+RecordBatch::Field& RecordBatch::add_numbers(const char* format, int64_t rows, int64_t bits) {
+  return add(format, rows, {kAbsent, own(different_bytes(bytes_of(rows * bits), 0, 127))});
 }
 
 RecordBatch::Field& RecordBatch::add_texts(int64_t rows) {
   const Bytes offsets = own(regular_offsets(rows, int32_t{kTextBytes}));
-  return add("u", rows, {kAbsent, offsets, own(AlignedVector<char>(static_cast<size_t>(rows) * kTextBytes, 'a'))});
+  return add("u", rows, {kAbsent, offsets, own(different_bytes(static_cast<size_t>(rows) * kTextBytes, 'a', 23))});
 }
 
 void RecordBatch::set_columns(int64_t rows, const std::vector<Field*>& columns) {
@@ -93,11 +101,11 @@ Mixed::Mixed(int64_t columns, int64_t rows) {
   std::vector<Field*> all;
   for (int64_t i = 0; i < columns; ++i) {
     switch (i % 5) {
-      case 0: all.push_back(&add_zeros("i", rows, 32)); break;
-      case 1: all.push_back(&add_zeros("l", rows, 64)); break;
-      case 2: all.push_back(&add_zeros("g", rows, 64)); break;
+      case 0: all.push_back(&add_numbers("i", rows, 32)); break;
+      case 1: all.push_back(&add_numbers("l", rows, 64)); break;
+      case 2: all.push_back(&add_numbers("g", rows, 64)); break;
       case 3: all.push_back(&add_texts(rows)); break;
-      default: all.push_back(&add_zeros("b", rows, 1));
+      default: all.push_back(&add_numbers("b", rows, 1));
     }
   }
   set_columns(rows, all);
@@ -112,21 +120,21 @@ Varied::Varied(int64_t columns, int64_t rows) {
 RecordBatch::Field& Varied::add_column(int64_t type, int64_t rows) {
   switch (type) {
     case 0: {
-      const Bytes all_null = own(zeros(rows));
-      Field& nullable = add("i", rows, {all_null, own(zeros(rows * 32))});
+      const Bytes all_null = own(AlignedVector<char>(bytes_of(rows)));
+      Field& nullable = add("i", rows, {all_null, own(different_bytes(bytes_of(rows * 32), 0, 127))});
       nullable.array.null_count = -1;
       return nullable;
     }
-    case 1: return add_zeros("g", rows, 64);
+    case 1: return add_numbers("g", rows, 64);
     case 2: return add_texts(rows);
-    case 3: return add_zeros("b", rows, 1);
+    case 3: return add_numbers("b", rows, 1);
     case 4: {
-      Field& items = add_zeros("i", rows * 2, 32);
+      Field& items = add_numbers("i", rows * 2, 32);
       return add("+l", rows, {kAbsent, own(regular_offsets(rows, 2))}, {&items});
     }
     default: {
-      Field& number = add_zeros("i", rows, 32);
-      Field& real = add_zeros("g", rows, 64);
+      Field& number = add_numbers("i", rows, 32);
+      Field& real = add_numbers("g", rows, 64);
       return add("+s", rows, {kAbsent}, {&number, &real});
     }
   }

@@ -60,8 +60,8 @@ class RecordBatch {
   // Adds a field without nulls. The first buffer is the bitmap.
   Field& add(const char* format, int64_t rows, const std::vector<Bytes>& buffers,
              const std::vector<Field*>& children = {});
-  // Adds a field of zeros that are `bits` wide.
-  Field& add_zeros(const char* format, int64_t rows, int64_t bits);
+  // Adds a field of numbers that are `bits` wide.
+  Field& add_numbers(const char* format, int64_t rows, int64_t bits);
   // Adds a field of texts of ten bytes.
   Field& add_texts(int64_t rows);
   // Makes the batch from its columns, which were added.
