@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures how the time of a copy grows with its bytes, columns, devices and threads. The results are curves without
-// bounds.
+// Measures how the time of a copy grows with its bytes, devices and threads. The results are curves without bounds.
+// bench/peers.cc has the curve over the number of columns.
 //
 //   meson devenv -C build bench/bench-scale
 #include <benchmark/benchmark.h>
@@ -10,13 +10,14 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "batch.h"
+#include "plain_copies.h"
 #include "ratio.h"
 
 namespace arrowdevice::bench {
@@ -49,21 +50,13 @@ void copy_and_release(const Batch& batch, arrowdevice_device* to) {
   arrowdevice_array_release(&out);
 }
 
-// Compares a copy with `memcpy` of the same number of equal pieces to touched memory.
-void copy_on_the_cpu(benchmark::State& state, int64_t columns, int64_t rows) {
-  const Batch batch(columns, rows);
-  AlignedVector<char> touched(static_cast<size_t>(batch.bytes()), 1);
+// Compares a copy of one column with `memcpy` to touched memory.
+void copy_on_the_cpu(benchmark::State& state) {
+  const Batch batch(1, state.range(0) / int64_t{sizeof(int64_t)});
+  AlignedVector<char> touched = touched_memory(batch.buffers());
   arrowdevice_device* const cpu = device("cpu");
   compare(
-      state, 0, [&] { copy_and_release(batch, cpu); },
-      [&] {
-        const auto bytes = static_cast<size_t>(rows) * sizeof(int64_t);
-        for (int64_t i = 0; i < columns; ++i) {
-          std::memcpy(touched.data() + static_cast<size_t>(i) * bytes, batch.column(i), bytes);
-          benchmark::ClobberMemory();
-        }
-      });
-  state.counters.erase("bound");
+      state, std::nullopt, [&] { copy_and_release(batch, cpu); }, [&] { copy_plainly(batch.buffers(), touched); });
 }
 
 // Copies to slow simulated devices with several threads. Each thread has its own device, or all share one. Reports how
@@ -202,12 +195,8 @@ void register_all() {
       ->Range(1'000, 1'000'000)
       ->Iterations(3)
       ->UseManualTime();
-  auto* bytes = benchmark::RegisterBenchmark(
-      "bytes", [](benchmark::State& state) { copy_on_the_cpu(state, 1, state.range(0) / 8); });
+  auto* bytes = benchmark::RegisterBenchmark("bytes", copy_on_the_cpu);
   bytes->ArgName("bytes")->RangeMultiplier(8)->Range(8, int64_t{4} << 30)->UseManualTime();
-  auto* columns = benchmark::RegisterBenchmark(
-      "columns", [](benchmark::State& state) { copy_on_the_cpu(state, state.range(0), kRows); });
-  columns->ArgName("columns")->RangeMultiplier(10)->Range(1, 100'000)->UseManualTime();
   for (const bool share : {false, true}) {
     auto* threads = benchmark::RegisterBenchmark(share ? "threads with one device" : "threads with a device each",
                                                  [share](benchmark::State& state) { copy_by_threads(state, share); });

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Builds a release and runs the benchmarks. Prints the time of each and its ratio to the driver's
-# own call on the same bytes. Marks each ratio above its bound. Then prints the instructions of
-# single calls, and the times of peers.
+# own call on the same bytes, or to memcpy, nanoarrow and Arrow C++. Marks each ratio above its
+# bound. Then prints the instructions of single calls.
 #
 #   scripts/bench.sh [--docs | --quick] [OPTION...]
 #
@@ -28,9 +28,24 @@ esac
 "$root/scripts/install-deps.sh"
 mkdir -p "$results"
 
+# nanoarrow and Arrow C++ come from packages of Python.
+sources=
+if ! python=$("$root/scripts/python-env.sh" "$work/python-bench" requirements-bench.txt) ||
+  ! sources=$("$root/scripts/nanoarrow-sources.sh" "$python" "$work/nanoarrow"); then
+  echo "Peers are not measured: pyarrow or the sources of nanoarrow could not be installed." >&2
+  [ -z "${CI:-}" ] || exit 1
+fi
+if [ -n "$sources" ]; then arrow_cpp=enabled; else arrow_cpp=disabled; fi
+
 echo "Building a release in $build" >&2
-if ! [ -f "$build/build.ninja" ]; then
-  meson setup "$build" "$root" --buildtype=release -Dtests=disabled </dev/null >&2
+set_options() {
+  meson setup "$@" "-Dnanoarrow_sources=$sources" "-Darrow_cpp=$arrow_cpp" "-Darrow_cpp_python=$python" \
+    "$build" "$root" </dev/null >&2
+}
+if [ -f "$build/build.ninja" ]; then
+  set_options --reconfigure
+else
+  set_options --buildtype=release -Dtests=disabled
 fi
 ninja -C "$build" </dev/null >&2
 if ! [ -x "$build/bench/bench-host" ]; then
@@ -41,7 +56,6 @@ fi
 plugins=
 for folder in "$build"/backends/*/; do plugins=$plugins${plugins:+:}${folder%/}; done
 export ARROWDEVICE_BACKEND_PATH="${ARROWDEVICE_BACKEND_PATH-$plugins}"
-export ARROWDEVICE_LIBRARY="$build/src/libarrowdevice.so"
 [ "$mode" != quick ] || set -- --benchmark_min_time=0.01 '--benchmark_filter=-overlap|1000000|1073741824|4294967296' "$@"
 # Prints the ticks that the processors have worked, and the ticks that other machines on the host
 # have taken.
@@ -54,18 +68,20 @@ ticks_before=$(ticks)
 for program in "$build"/bench/bench-*; do
   [ -x "$program" ] && [ -f "$program" ] || continue
   name=${program##*/bench-}
-  [ "$name" != cost ] || continue # it is counted, below
+  case $name in cost | peers) continue ;; esac # these have other options, below
   echo "Running $name" >&2
   "$program" "--benchmark_out=$results/$name.json" --benchmark_out_format=json "$@" </dev/null >/dev/null
 done
+if [ -n "$sources" ]; then
+  echo "Running peers" >&2
+  if [ "$mode" = quick ]; then quick=--quick; else quick=; fi
+  "$build/bench/bench-peers" $quick "--json=$results/peers.json" </dev/null >/dev/null
+fi
 if [ "$mode" = quick ]; then
   python3 "$root/scripts/bench_table.py" --without-bounds "$results"/*.json
   exit
 fi
 
-echo "Running peers" >&2
-python=$("$root/scripts/python-env.sh" "$work/python-bench" requirements-bench.txt)
-"$python" "$root/bench/peers.py" "--json=$results/peers.json"
 stolen=$(echo "$ticks_before $(ticks)" | awk '{ used = $3 - $1; stolen = $4 - $2; if (used > 0) print stolen / (used + stolen) }')
 kept=true
 python3 "$root/scripts/bench_table.py" "$results"/*.json || kept=false

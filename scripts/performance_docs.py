@@ -4,13 +4,10 @@
     performance_docs.py DOCS STOLEN COSTS.json RESULT.json...
 
 STOLEN is the share of the processors' time that other machines on the same host had, of what this one wanted while it
-was measured; empty where that is not known.
+was measured; empty if that is not known.
 """
 
-import datetime
-import json
 import os
-import platform
 import re
 import sys
 
@@ -21,85 +18,7 @@ matplotlib.rcParams["svg.fonttype"] = "none"  # text stays text
 matplotlib.rcParams["svg.hashsalt"] = "performance"  # the same figures make the same file
 import matplotlib.pyplot as plt  # noqa: E402: the backend is chosen first
 
-from bench_table import rows_of  # noqa: E402: it is beside this file
-
-KEPT, MISSED = "", " **not kept**"
-
-
-def processor():
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        model = re.search(r"model name\s*: (.*)", file.read())
-    return model[1] if model else platform.machine()
-
-
-def table(heading, rows):
-    align = ["---"] + ["---:"] * (len(heading) - 1)
-    return "\n".join("| " + " | ".join(row) + " |" for row in [heading, align, *rows])
-
-
-def machine(stolen):
-    return (f"Measured on {datetime.date.today()}: {processor()}, {os.cpu_count()} cores; "
-            f"{platform.libc_ver()[0]} {platform.libc_ver()[1]}."
-            + (f" Other machines on the same host took {float(stolen):.0%} of the wanted processor time (steal)."
-               if stolen else ""))
-
-
-def microseconds(value):
-    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
-
-
-def timed(results):
-    rows = []
-    for path in results:
-        for program, name, taken, ratio, bound in rows_of(path):
-            if program in ("peers", "scale"):
-                continue
-            is_missed = ratio is not None and bound is not None and ratio > bound
-            rows.append([f"{program}: {name}", microseconds(taken), "" if ratio is None else f"{ratio:.2f}",
-                         "" if bound is None else f"{bound:g}" + (MISSED if is_missed else KEPT)])
-    return table(["case", "us", "times the yardstick", "bound"], rows)
-
-
-def counted(path):
-    if not os.path.exists(path):
-        raise SystemExit("instructions were not counted: install valgrind")
-    with open(path, encoding="utf-8") as file:
-        cases = json.load(file)
-
-    kinds = list(dict.fromkeys(kind for case in cases for kind in case["counts"]))
-
-    def bound(case, kind):
-        value = case["bounds"].get(kind)
-        return "" if value is None else f"{value:,}" + (MISSED if case["counts"][kind] > value else KEPT)
-
-    def cells(case, kind):
-        return f"{case['counts'][kind]:,}" if kind in case["counts"] else "", bound(case, kind)
-    return table(["case", *(column for kind in kinds for column in (kind, "bound"))],
-                 [[case["name"], *(text for kind in kinds for text in cells(case, kind))] for case in cases])
-
-
-def peers(results):
-    rows = []
-    for path in results:
-        for program, name, taken, ratio, _ in rows_of(path):
-            if program == "peers" and not name.startswith("validation"):
-                rows.append([name, microseconds(taken), "" if ratio is None else f"{ratio:.2f}"])
-    return table(["case", "us", "times memmove"], rows)
-
-
-def validation(results):
-    return table(["GB/s", "library", "pyarrow", "times as fast"],
-                 [[case["name"][len("validation of "):], f"{case['gb_per_s']:.2f}", f"{case['gb_per_s_of_peer']:.2f}",
-                   f"{1 / case['ratio']:.1f}"]
-                  for case in cases_of(results, "peers") if "gb_per_s" in case])
-
-
-def calls(results):
-    return table(["copy", "allocations", "copies submitted", "readbacks"],
-                 [[re.sub(r"/iterations:.*", "", case["name"])[len("calls, "):],
-                   *(f"{case[name]:.0f}" for name in ("allocations", "copies", "readbacks"))]
-                  for case in cases_of(results, "scale") if case["name"].startswith("calls, ")])
-
+import performance_tables as tables  # noqa: E402: it is beside this file
 
 def plot(path, title, across, down, curves, scale="log"):
     figure, axes = plt.subplots(figsize=(6.4, 3.6))
@@ -114,18 +33,10 @@ def plot(path, title, across, down, curves, scale="log"):
     plt.close(figure)
 
 
-def cases_of(results, program):
-    for path in results:
-        if os.path.splitext(os.path.basename(path))[0] == program:
-            with open(path, encoding="utf-8") as file:
-                return json.load(file)["benchmarks"]
-    return []
-
-
-def curves(results, name, value):
+def curves(results, name, value, program="scale"):
     """The points of a curve: the one argument that the case has, and a value of its result."""
     found = []
-    for case in cases_of(results, "scale"):
+    for case in tables.cases_of(results, program):
         argument = re.match(re.escape(name) + r"/\w+:(\d+)", case["name"])
         if argument:
             found.append((int(argument[1]), value(case)))
@@ -134,7 +45,7 @@ def curves(results, name, value):
 
 def depth_curves(results):
     found = {}
-    for case in cases_of(results, "streams"):
+    for case in tables.cases_of(results, "streams"):
         argument = re.match(r"depth (.*)/depth:(\d+)", case["name"])
         if argument:
             found.setdefault(argument[1], []).append((int(argument[2]), case["batches_per_s"]))
@@ -144,10 +55,13 @@ def depth_curves(results):
 def plots(docs, results):
     os.makedirs(os.path.join(docs, "performance"), exist_ok=True)
     at = lambda name: os.path.join(docs, "performance", name)
-    times = lambda name: {"library": curves(results, name, lambda case: case["library_us"]),
-                          "memcpy of the same pieces": curves(results, name, lambda case: case["raw_us"])}
-    plot(at("bytes.svg"), "A copy of one column on the CPU", "bytes", "us", times("bytes"))
-    plot(at("columns.svg"), "A copy of columns of 800 bytes on the CPU", "columns", "us", times("columns"))
+    plot(at("bytes.svg"), "A copy of one column on the CPU", "bytes", "us",
+         {"library": curves(results, "bytes", lambda case: case["library_us"]),
+          "memcpy": curves(results, "bytes", lambda case: case["raw_us"])})
+    points = lambda value: curves(results, "columns", value, "peers")
+    plot(at("columns.svg"), "A copy of columns of 100 int64 on the CPU", "columns", "us",
+         {"memcpy": points(lambda case: case["peers_us"]["memcpy"]), "libarrowdevice": points(lambda case: case["real_time"]),
+          **{peer: points(lambda case, peer=peer: case["peers_us"][peer]) for peer in tables.PEERS[1:]}})
     plot(at("threads.svg"), "Copies to simulated devices that take 1 ms each", "threads", "times faster than one thread",
          {label: curves(results, "threads with " + label, lambda case: case["times_faster"])
           for label in ("a device each", "one device")})
@@ -159,8 +73,9 @@ def main():
     path = os.path.join(docs, "performance.md")
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    for name, made in {"machine": machine(stolen), "timed": timed(results), "counted": counted(costs),
-                       "calls": calls(results), "peers": peers(results), "validation": validation(results)}.items():
+    for name, made in {"machine": tables.machine(stolen), "timed": tables.timed(results), "counted": tables.counted(costs),
+                       "calls": tables.calls(results), "peers": tables.peers(results),
+                       "validation": tables.validation(results)}.items():
         pattern = rf"(<!-- {name} -->\n).*?(<!-- end -->)"
         text, found = re.subn(pattern, lambda match: match[1] + made + "\n" + match[2], text, flags=re.DOTALL)
         if found != 1:

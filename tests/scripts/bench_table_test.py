@@ -36,6 +36,20 @@ class BenchTable(unittest.TestCase):
         self.assertRegex(out, r"(?m)^host +a +1\.00 +1\.300 +1\.25  not kept$")
         self.assertIn("2 cases, 1 over their bound", out)
 
+    def test_a_limit_of_the_time_is_checked(self):
+        case = {"name": "a", "real_time": 13, "time_unit": "us", "ratio": 3.5, "bound_us": 12}
+        code, out, _ = self.table(case)
+        self.assertEqual(code, 1)
+        self.assertRegex(out, r"(?m)^host +a +13\.00 +3\.500 +12 us  not kept$")
+        code, out, _ = self.table(case | {"bound_us": 14})
+        self.assertEqual(code, 0)
+        self.assertRegex(out, r"(?m)^host +a +13\.00 +3\.500 +14 us$")
+
+    def test_the_times_of_peers_follow(self):
+        _, out, _ = self.table({"name": "a", "real_time": 1, "time_unit": "us",
+                                "peers_us": {"memcpy": 0.5, "nanoarrow": 12}})
+        self.assertRegex(out, r"(?m)^host +a +1\.00 +memcpy 0\.50, nanoarrow 12\.00$")
+
     def test_without_limits_none_is_checked(self):
         code, out, _ = self.table({"name": "a", "real_time": 1, "time_unit": "us", "ratio": 1.3, "bound": 1.25},
                                   options=["--without-bounds"])
