@@ -61,8 +61,12 @@ void Engine::lose() {
 }
 
 void Engine::check_not_lost() const {
+  if (is_lost()) throw Error(EIO, owner_ + " was lost");
+}
+
+bool Engine::is_lost() const {
   const std::lock_guard lock(mutex_);
-  if (state_.lost) throw Error(EIO, owner_ + " was lost");
+  return state_.lost;
 }
 
 void Engine::recover() {

@@ -75,6 +75,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // Makes all pending and later work fail.
   void lose();
   void check_not_lost() const;
+  bool is_lost() const;
 
   // Fails all pending work and starts a new life: the engine is not held or lost, and no queue has failed.
   void recover();

@@ -36,7 +36,9 @@ bool can_fail(Function function) {
     case Function::buffer_free:
     case Function::queue_destroy:
     case Function::event_destroy:
-    case Function::sub_buffer_destroy: return false;
+    case Function::sub_buffer_destroy:
+    case Function::shareable_free:
+    case Function::memory_close: return false;
     default: return true;
   }
 }

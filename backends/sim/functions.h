@@ -24,20 +24,25 @@ namespace arrowdevice::sim {
   X(queue_wait_event, queue_wait_event)       \
   X(event_destroy, event_destroy)
 
-#define ARROWDEVICE_SIM_OPTIONAL_FUNCTIONS(X)     \
-  X(event_publish, event_publish)                 \
-  X(event_import, event_import)                   \
-  X(sub_buffer_create, sub_buffer_destroy)        \
-  X(sub_buffer_destroy, sub_buffer_create)        \
-  X(queue_wrap, queue_get_native)                 \
-  X(queue_get_native, queue_wrap)                 \
-  X(device_wrap, device_unwrap)                   \
-  X(device_unwrap, device_wrap)                   \
-  X(device_get_native, device_get_native)         \
-  X(device_get_peer_flags, device_get_peer_flags) \
-  X(device_locate, device_locate)                 \
-  X(pointer_get_info, pointer_get_info)           \
-  X(device_get_memory_info, device_get_memory_info)
+#define ARROWDEVICE_SIM_OPTIONAL_FUNCTIONS(X)       \
+  X(event_publish, event_publish)                   \
+  X(event_import, event_import)                     \
+  X(sub_buffer_create, sub_buffer_destroy)          \
+  X(sub_buffer_destroy, sub_buffer_create)          \
+  X(queue_wrap, queue_get_native)                   \
+  X(queue_get_native, queue_wrap)                   \
+  X(device_wrap, device_unwrap)                     \
+  X(device_unwrap, device_wrap)                     \
+  X(device_get_native, device_get_native)           \
+  X(device_get_peer_flags, device_get_peer_flags)   \
+  X(device_locate, device_locate)                   \
+  X(pointer_get_info, pointer_get_info)             \
+  X(device_get_memory_info, device_get_memory_info) \
+  X(shareable_allocate, shareable_free)             \
+  X(shareable_free, shareable_allocate)             \
+  X(memory_export, shareable_allocate)              \
+  X(memory_import, memory_close)                    \
+  X(memory_close, memory_import)
 
 // Enumerators have the names of the table's functions. The last two are not functions, but can also fail: a recorded
 // event, and the device of a submission.

@@ -22,6 +22,16 @@ Memory::Memory(std::string owner, bool addresses, int64_t capacity, Statistics& 
     : owner_(std::move(owner)), addresses_(addresses), statistics_(statistics), capacity_(capacity) {}
 
 void* Memory::allocate(int64_t size, int64_t alignment) {
+  check_size(size, alignment);
+  return add([&] { return std::make_shared<Pages>(size); }, size, Kind::kPlain);
+}
+
+void* Memory::allocate_shareable(int64_t size, int64_t alignment) {
+  check_size(size, alignment);
+  return add([&] { return Pages::shareable(size); }, size, Kind::kShareable);
+}
+
+void Memory::check_size(int64_t size, int64_t alignment) const {
   if (size <= 0) throw Error(EINVAL, format("%s: an allocation of %lld bytes", owner_.c_str(), printable(size)));
   if (alignment < 0 || (alignment != 0 && !std::has_single_bit(static_cast<uint64_t>(alignment)))) {
     throw Error(EINVAL, format("%s: the alignment %lld is not a power of two", owner_.c_str(), printable(alignment)));
@@ -30,15 +40,19 @@ void* Memory::allocate(int64_t size, int64_t alignment) {
     throw Error(ENOTSUP, format("%s: an alignment of %lld bytes, more than the %lld of a page", owner_.c_str(),
                                 printable(alignment), printable(Pages::alignment())));
   }
+}
+
+void* Memory::add(const std::function<std::shared_ptr<Pages>()>& make, int64_t size, Kind kind) {
   const std::lock_guard lock(mutex_);
   if (size > capacity_ - used_) {
     throw Error(ENOMEM,
                 format("device memory: %lld bytes on %s, where %lld of %lld are free", printable(size), owner_.c_str(),
                        printable(std::max<int64_t>(capacity_ - used_, 0)), printable(capacity_)));
   }
-  auto pages = std::make_shared<Pages>(size);
+  auto pages = make();
   void* buffer = addresses_ ? pages->address() : new_handle();
-  buffers_.emplace(key_of(buffer), Buffer{.pages = std::move(pages), .offset = 0, .size = size, .parent = nullptr});
+  buffers_.emplace(key_of(buffer),
+                   Buffer{.pages = std::move(pages), .offset = 0, .size = size, .parent = nullptr, .kind = kind});
   used_ += size;
   statistics_.update([&](Counters& counters) {
     ++counters.allocations;
@@ -49,20 +63,67 @@ void* Memory::allocate(int64_t size, int64_t alignment) {
   return buffer;
 }
 
-void Memory::deallocate(void* buffer, bool in_use) {
+void Memory::deallocate(void* buffer, bool in_use) { deallocate(buffer, in_use, Kind::kPlain); }
+
+void Memory::deallocate_shareable(void* buffer, bool in_use) { deallocate(buffer, in_use, Kind::kShareable); }
+
+void Memory::deallocate(void* buffer, bool in_use, Kind kind) {
   const std::lock_guard lock(mutex_);
-  const auto entry = locate_exact(buffer, "allocation", false);
-  if (entry->second.parts != 0) refuse(buffer, "is given back before its sub-buffers");
-  // A copy holds a reference to the pages until it is done. A second reference therefore means a copy in flight.
-  const bool busy = entry->second.pages.use_count() > 1;
+  const auto entry = locate_allocation(buffer, kind);
   const int64_t size = entry->second.size;
-  buffers_.erase(entry);
+  const bool busy = erase(entry);
   used_ -= size;
   statistics_.update([&](Counters& counters) {
     --counters.allocations_live;
     counters.bytes_live -= size;
   });
   if (busy && !in_use) refuse(buffer, "is given back without its queue while copies of it are in flight");
+}
+
+void Memory::describe(const void* buffer, arrowdevice_memory_record& out) const {
+  const std::lock_guard lock(mutex_);
+  const auto entry = buffers_.find(key_of(buffer));
+  if (entry == buffers_.end() || entry->second.parent != nullptr) refuse(buffer, "is not the start of an allocation");
+  out.descriptor = entry->second.pages->duplicate();
+  if (out.descriptor < 0) refuse(buffer, "is not memory that other processes can open");
+  out.kind = ARROWDEVICE_MEMORY_DESCRIPTOR;
+  out.size = entry->second.size;
+}
+
+void* Memory::open(const arrowdevice_memory_record& record, int64_t& size) {
+  if (record.kind != ARROWDEVICE_MEMORY_DESCRIPTOR) {
+    throw Error(EINVAL, format("%s: a record of kind %d", owner_.c_str(), record.kind));
+  }
+  auto pages = Pages::open(record.descriptor);
+  size = pages->size();
+  const std::lock_guard lock(mutex_);
+  void* buffer = addresses_ ? pages->address() : new_handle();
+  buffers_.emplace(
+      key_of(buffer),
+      Buffer{.pages = std::move(pages), .offset = 0, .size = size, .parent = nullptr, .kind = Kind::kOpened});
+  statistics_.update([](Counters& counters) { ++counters.allocations_live; });
+  return buffer;
+}
+
+void Memory::close(void* buffer, bool in_use) {
+  const std::lock_guard lock(mutex_);
+  const bool busy = erase(locate_allocation(buffer, Kind::kOpened));
+  statistics_.update([](Counters& counters) { --counters.allocations_live; });
+  if (busy && !in_use) refuse(buffer, "is closed while copies of it are in flight");
+}
+
+Memory::Buffers::iterator Memory::locate_allocation(const void* buffer, Kind kind) {
+  const auto entry = locate_exact(buffer, "allocation", false);
+  if (entry->second.kind != kind) refuse(buffer, "is given back to another function than that of its allocation");
+  if (entry->second.parts != 0) refuse(buffer, "is given back before its sub-buffers");
+  return entry;
+}
+
+// Returns true if copies still use the pages. A copy holds a reference to them until it is done.
+bool Memory::erase(Buffers::iterator entry) {
+  const bool busy = entry->second.pages.use_count() > 1;
+  buffers_.erase(entry);
+  return busy;
 }
 
 void* Memory::sub_buffer_create(const void* buffer, int64_t offset, int64_t size) {

@@ -2,7 +2,10 @@
 // The memory of one device: its allocations and sub-buffers. Finds the buffer of a pointer.
 #pragma once
 
+#include <arrowdevice/backend.h>
+
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -30,10 +33,22 @@ class Memory {
 
   // Throws Error(ENOMEM) beyond the capacity.
   void* allocate(int64_t size, int64_t alignment);
+  // Does the same with memory that other processes can open. Its bytes are zeros, and deallocate_shareable() frees it.
+  void* allocate_shareable(int64_t size, int64_t alignment);
+
+  // Describes an allocation of allocate_shareable(). The caller closes the descriptor.
+  void describe(const void* buffer, arrowdevice_memory_record& out) const;
+
+  // Opens memory of another process, which does not count for the capacity.
+  void* open(const arrowdevice_memory_record& record, int64_t& size);
+
+  // Closes opened memory. Unless `in_use` is true, the function checks that no submitted work uses it.
+  void close(void* buffer, bool in_use);
 
   // Frees a buffer. If `in_use` is true, submitted work may still use the memory. Otherwise the function checks that no
   // work uses it.
   void deallocate(void* buffer, bool in_use);
+  void deallocate_shareable(void* buffer, bool in_use);
 
   void* sub_buffer_create(const void* buffer, int64_t offset, int64_t size);
   void sub_buffer_destroy(void* sub);
@@ -52,12 +67,14 @@ class Memory {
   void set_capacity(int64_t capacity);
 
  private:
+  enum class Kind { kPlain, kShareable, kOpened };
   struct Buffer {
     std::shared_ptr<Pages> pages;
     int64_t offset;  // offset in the pages
     int64_t size;
     void* parent;       // NULL for an allocation
     int64_t parts = 0;  // number of live sub-buffers
+    Kind kind = Kind::kPlain;
   };
   using Buffers = std::map<uintptr_t, Buffer>;
 
@@ -67,6 +84,11 @@ class Memory {
     int64_t offset;
   };
 
+  void check_size(int64_t size, int64_t alignment) const;
+  void* add(const std::function<std::shared_ptr<Pages>()>& make, int64_t size, Kind kind);
+  void deallocate(void* buffer, bool in_use, Kind kind);
+  Buffers::iterator locate_allocation(const void* buffer, Kind kind);
+  bool erase(Buffers::iterator entry);
   Buffers::const_iterator locate(const void* buffer) const;
   Buffers::iterator locate_exact(const void* buffer, const char* noun, bool part);
   Place place(const void* buffer, int64_t offset, int64_t size) const;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/pages.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/error.h"
 #include "sim/file_size.h"
@@ -19,25 +22,41 @@ constexpr int kFreshByte = 0xA5;
 // Limits the filled part, so that a large unused allocation costs no memory.
 constexpr int64_t kFreshSize = 64 * 1024;
 
+// Other processes write the memory too, as they do with that of a GPU, but nobody can take pages away.
+constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+}  // namespace
+
 class MemoryFile {
  public:
-  explicit MemoryFile(int64_t size) : fd_(::memfd_create("arrowdevice-sim", MFD_CLOEXEC)), size_(size) {
-    if (fd_ < 0) refuse();
+  explicit MemoryFile(int64_t size)
+      : file_(::memfd_create("arrowdevice-sim", MFD_CLOEXEC | MFD_ALLOW_SEALING)), size_(size) {
+    if (!file_) refuse();
     const FileSizeErrors errors;
-    if (::ftruncate(fd_, size) != 0) {
-      const int error = errno;
-      ::close(fd_);
-      refuse(error);
-    }
+    if (::ftruncate(file_.get(), size) != 0) refuse();
   }
-  ~MemoryFile() { ::close(fd_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
+  // Opens the file of another process.
+  explicit MemoryFile(int descriptor) : file_(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)) {
+    struct stat facts {};
+    const int seals = file_ ? ::fcntl(file_.get(), F_GET_SEALS) : -1;
+    if (seals < 0 || (seals & kSeals) != kSeals || ::fstat(file_.get(), &facts) != 0 || facts.st_size <= 0) {
+      throw Error(EINVAL, format("descriptor %d is no memory of a simulated device", descriptor));
+    }
+    size_ = facts.st_size;
+  }
+
+  int64_t size() const noexcept { return size_; }
 
   std::byte* map(int rights) const {
-    void* place = ::mmap(nullptr, static_cast<size_t>(size_), rights, MAP_SHARED | MAP_NORESERVE, fd_, 0);
+    void* place = ::mmap(nullptr, static_cast<size_t>(size_), rights, MAP_SHARED | MAP_NORESERVE, file_.get(), 0);
     return place == MAP_FAILED ? nullptr : static_cast<std::byte*>(place);
   }
+
+  void seal() const {
+    if (::fcntl(file_.get(), F_ADD_SEALS, kSeals) != 0) refuse();
+  }
+
+  FileDescriptor take() noexcept { return std::move(file_); }
 
   // A limit on file sizes (EFBIG) is not a lack of memory.
   [[noreturn]] void refuse(int error = errno) const {
@@ -47,22 +66,40 @@ class MemoryFile {
   }
 
  private:
-  int fd_;
-  int64_t size_;
+  FileDescriptor file_;
+  int64_t size_ = 0;
 };
 
-}  // namespace
-
-Pages::Pages(int64_t size) : size_(size) {
-  const MemoryFile file(size);
+Pages::Pages(const MemoryFile& file) : size_(file.size()) {
   address_ = file.map(PROT_NONE);
   if (address_ == nullptr) file.refuse();
   bytes_ = file.map(PROT_READ | PROT_WRITE);
   if (bytes_ == nullptr) {
+    const int error = errno;
     ::munmap(address_, static_cast<size_t>(size_));
-    file.refuse();
+    file.refuse(error);
   }
+}
+
+Pages::Pages(int64_t size) : Pages(MemoryFile(size)) {
   std::memset(bytes_, kFreshByte, static_cast<size_t>(std::min(size, kFreshSize)));
+}
+
+std::shared_ptr<Pages> Pages::shareable(int64_t size) {
+  MemoryFile file(size);
+  file.seal();
+  const std::shared_ptr<Pages> pages(new Pages(file));
+  pages->file_ = file.take();
+  return pages;
+}
+
+std::shared_ptr<Pages> Pages::open(int descriptor) { return std::shared_ptr<Pages>(new Pages(MemoryFile(descriptor))); }
+
+int Pages::duplicate() const {
+  if (!file_) return -1;
+  const int duplicate = ::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0);
+  if (duplicate < 0) throw Error(errno, format("a descriptor for simulated memory: %s", std::strerror(errno)));
+  return duplicate;
 }
 
 Pages::~Pages() {

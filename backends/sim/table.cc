@@ -177,6 +177,46 @@ void buffer_free(void* device, void* queue, void* buffer) noexcept {
   });
 }
 
+int shareable_allocate(void* device, void* queue, int64_t size, int64_t alignment, void** out,
+                       arrowdevice_error* error) noexcept {
+  return call(Function::shareable_allocate, error, [&](Simulation& sim) {
+    const auto owner = sim.devices.get(device);
+    if (queue != nullptr) sim.queues.get(queue);
+    owner->engine().check_not_lost();
+    *out = owner->memory().allocate_shareable(size, alignment);
+  });
+}
+
+void shareable_free(void* device, void* queue, void* buffer) noexcept {
+  call_void(Function::shareable_free, [&](Simulation& sim) {
+    const auto owner = sim.devices.get(device);
+    if (queue != nullptr) sim.queues.get(queue);
+    owner->memory().deallocate_shareable(buffer, queue != nullptr);
+  });
+}
+
+int memory_export(void* device, const void* buffer, arrowdevice_memory_record* out, arrowdevice_error* error) noexcept {
+  return call(Function::memory_export, error,
+              [&](Simulation& sim) { sim.devices.get(device)->memory().describe(buffer, *out); });
+}
+
+int memory_import(void* device, const arrowdevice_memory_record* record, void** buffer, int64_t* size,
+                  arrowdevice_error* error) noexcept {
+  return call(Function::memory_import, error, [&](Simulation& sim) {
+    const auto owner = sim.devices.get(device);
+    owner->engine().check_not_lost();
+    *buffer = owner->memory().open(*record, *size);
+  });
+}
+
+void memory_close(void* device, void* buffer) noexcept {
+  call_void(Function::memory_close, [&](Simulation& sim) {
+    const auto owner = sim.devices.get(device);
+    // A lost device uses no memory, although its thread may not have dropped all work yet.
+    owner->memory().close(buffer, owner->engine().is_lost());
+  });
+}
+
 int sub_buffer_create(void* device, const void* buffer, int64_t offset, int64_t size, void** out,
                       arrowdevice_error* error) noexcept {
   return call(Function::sub_buffer_create, error, [&](Simulation& sim) {
@@ -339,6 +379,11 @@ arrowdevice_backend make_table(const std::vector<Function>& without) {
   ARROWDEVICE_SIM_OPTIONAL_FUNCTIONS(X)
 #undef X
   for (const Function function : without) remove(table, function);
+  if (table.shareable_allocate == nullptr || table.memory_export == nullptr) {  // three functions that come together
+    table.shareable_allocate = nullptr;
+    table.shareable_free = nullptr;
+    table.memory_export = nullptr;
+  }
   return table;
 }
 

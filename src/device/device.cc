@@ -253,11 +253,20 @@ void* Device::make_sub_buffer(const void* buffer, int64_t offset, int64_t size) 
   check_usable();
   void* sub = nullptr;
   backend_.call("sub_buffer_create", backend_.table().sub_buffer_create, handle_, buffer, offset, size, &sub);
+  if (!has_shareable_memory()) return sub;
+  try {
+    shareable_blocks_.add_sub_buffer(sub, buffer, offset);
+  } catch (...) {
+    backend_.table().sub_buffer_destroy(handle_, sub);
+    throw;
+  }
   return sub;
 }
 
 void Device::sub_buffer_destroy(void* sub) const noexcept {
-  if (!has_addresses() && sub != nullptr && is_usable()) backend_.table().sub_buffer_destroy(handle_, sub);
+  if (has_addresses() || sub == nullptr || !is_usable()) return;
+  if (has_shareable_memory()) shareable_blocks_.remove_sub_buffer(sub);
+  backend_.table().sub_buffer_destroy(handle_, sub);
 }
 
 std::optional<arrowdevice_pointer_info> Device::pointer_info(const void* buffer) const {

@@ -115,8 +115,10 @@ class Device {
   void* shareable_allocate(Queue* queue, int64_t size);
   void shareable_free(void* buffer) noexcept;
 
-  // Returns the allocation of shareable_allocate() that contains a buffer.
-  std::optional<ShareableBlock> shareable_block(const void* buffer) const { return shareable_blocks_.find(buffer); }
+  // Returns the place of a buffer in an allocation of shareable_allocate() in this process.
+  std::optional<ShareablePlace> shareable_place(const void* buffer) const {
+    return has_addresses() ? shareable_blocks_.find_address(buffer) : shareable_blocks_.find_handle(buffer);
+  }
 
   // Exports that allocation. The caller closes the descriptor of the record.
   arrowdevice_memory_record memory_export(const ShareableBlock& block) const;
@@ -199,7 +201,7 @@ class Device {
   // The destructors run in reverse order, so the pools are destroyed last.
   QueueCache queues_;
   BufferRegistry buffers_;
-  ShareableBlocks shareable_blocks_;
+  mutable ShareableBlocks shareable_blocks_;
 };
 
 // A use of a device. A wrapped device cannot be unwrapped while uses exist.

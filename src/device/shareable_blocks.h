@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The allocations of a device that other processes can open, by address.
+// The allocations of a device that other processes can open, and the buffers in them.
 #pragma once
 
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -18,6 +17,12 @@ struct ShareableBlock {
   int generation = 0;  // of the process that made it
 };
 
+// The place of a buffer in an allocation.
+struct ShareablePlace {
+  ShareableBlock block;
+  int64_t offset = 0;
+};
+
 // Any thread may call this class.
 class ShareableBlocks {
  public:
@@ -25,31 +30,26 @@ class ShareableBlocks {
     if (usable_across_fork) usable_across_fork_.emplace(mutex_);
   }
 
-  void add(const ShareableBlock& block) {
-    const std::lock_guard lock(mutex_);
-    blocks_.emplace(static_cast<const char*>(block.buffer), block);
-  }
+  void add(const ShareableBlock& block);
+  void remove(const void* buffer) noexcept;
 
-  void remove(const void* buffer) noexcept {
-    const std::lock_guard lock(mutex_);
-    blocks_.erase(static_cast<const char*>(buffer));
-  }
+  // Notes a sub-buffer that is a handle, if its parent is in a block.
+  void add_sub_buffer(const void* sub, const void* parent, int64_t offset);
+  void remove_sub_buffer(const void* sub) noexcept;
 
-  // Returns the allocation of this process that contains an address, or has a handle.
-  std::optional<ShareableBlock> find(const void* buffer) const {
-    const auto* const address = static_cast<const char*>(buffer);
-    const std::lock_guard lock(mutex_);
-    const auto above = blocks_.upper_bound(address);
-    if (above == blocks_.begin()) return std::nullopt;
-    const auto& block = std::prev(above)->second;
-    const bool is_in = address - static_cast<const char*>(block.buffer) < block.size;
-    return is_in && block.generation == process::generation() ? std::optional(block) : std::nullopt;
-  }
+  // Returns the place of an address in a block, if this process made the block.
+  std::optional<ShareablePlace> find_address(const void* address) const;
+
+  // Returns the place of a handle, which is that of a block or of a sub-buffer.
+  std::optional<ShareablePlace> find_handle(const void* handle) const;
 
  private:
+  std::optional<ShareablePlace> handle_place(const void* handle) const;
+
   mutable std::mutex mutex_;
   std::optional<process::UsableAcrossFork> usable_across_fork_;
   std::map<const char*, ShareableBlock> blocks_;
+  std::map<const void*, ShareablePlace> sub_buffers_;
 };
 
 }  // namespace arrowdevice::device

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "link/buffer_places.h"
 
-#include <utility>
+#include <unordered_map>
 
 #include "base/text.h"
 
@@ -43,12 +43,11 @@ class Finding {
     MessageBuffer place;
     place.length = size;
     if (buffer != nullptr && size > 0 && !is_made_by_receiver(shape)) {
-      const auto* const found = find(buffer);
-      if (found == nullptr) return not_found(field, shape, "is not in memory that other processes can open");
-      const int64_t offset = static_cast<const char*>(buffer) - static_cast<const char*>(found->first.buffer);
-      if (size > found->first.size - offset) return not_found(field, shape, "is longer than its allocation");
-      place.offset = offset;
-      place.allocation = found->second;
+      const auto found = device_.shareable_place(buffer);
+      if (!found) return not_found(field, shape, "is not in memory that other processes can open");
+      if (size > found->block.size - found->offset) return not_found(field, shape, "is longer than its allocation");
+      place.offset = found->offset;
+      place.allocation = position_of(found->block);
       if (out_.allocations.size() >= kMostDescriptors) {
         return array_.tree().path(0) + " has buffers in more than " + std::to_string(kMostDescriptors - 1) +
                " allocations";
@@ -62,31 +61,17 @@ class Finding {
     return array_.tree().path(field) + ": the " + schema::buffer_name(shape) + " buffer " + why;
   }
 
-  using Found = std::pair<device::ShareableBlock, int64_t>;  // and its position
-
-  // Returns NULL if no allocation of this process contains the buffer.
-  const Found* find(const void* buffer) {
-    // Most buffers of an array are in one allocation.
-    if (last_ != nullptr && contains(last_->first, buffer)) return last_;
-    const auto block = device_.shareable_block(buffer);
-    if (!block) return nullptr;
-    const auto [entry, is_new] = found_.try_emplace(block->buffer, *block, std::ssize(out_.allocations));
-    if (is_new) out_.allocations.push_back(*block);
-    last_ = &entry->second;
-    return last_;
-  }
-
-  bool contains(const device::ShareableBlock& block, const void* buffer) const noexcept {
-    if (!device_.has_addresses()) return block.buffer == buffer;
-    const auto distance = static_cast<const char*>(buffer) - static_cast<const char*>(block.buffer);
-    return distance >= 0 && distance < block.size;
+  // Returns the position of an allocation in the list, to which it is added.
+  int64_t position_of(const device::ShareableBlock& block) {
+    const auto [entry, is_new] = positions_.try_emplace(block.buffer, std::ssize(out_.allocations));
+    if (is_new) out_.allocations.push_back(block);
+    return entry->second;
   }
 
   const schema::Binding& array_;
   const device::Device& device_;
   BufferPlaces& out_;
-  std::unordered_map<const void*, Found> found_;  // by the allocation's start
-  const Found* last_ = nullptr;
+  std::unordered_map<const void*, int64_t> positions_;  // of the allocations
 };
 
 }  // namespace

@@ -6,9 +6,10 @@ namespace faults {
 namespace {
 
 struct HandleScene : Scene {
-  // In manual mode no thread releases arrays, so that the blocks of memory can be counted.
-  HandleScene(const Rows& of, bool is_manual) : Scene(of, kHost) {
-    if (is_manual) must(arrowdevice_deferred_set_manual, 1);
+  // In manual mode no thread releases arrays, so that the blocks of memory can be counted. With devices they are not
+  // counted exactly, and work is deferred before.
+  HandleScene(const Rows& of, int64_t its_id, bool is_manual) : Scene(of, its_id), id(its_id) {
+    if (is_manual && id == kHost) must(arrowdevice_deferred_set_manual, 1);
   }
   ~HandleScene() {
     arrowdevice_ipc_handle_release(&handle);
@@ -22,8 +23,8 @@ struct HandleScene : Scene {
   void make_shareable() {
     auto options = sized<arrowdevice_pool_options>();
     options.flags = ARROWDEVICE_POOL_SHAREABLE;
-    pool = make_pool(cpu(), &options);
-    in = copy(*in, *rows.schema(), cpu(), 0, nullptr, pool.get());
+    pool = make_pool(device(id), &options);
+    in = copy(*in, *rows.schema(), device(id), 0, nullptr, pool.get());
   }
 
   int get(arrowdevice_error& error) {
@@ -38,18 +39,20 @@ struct HandleScene : Scene {
                                              out.get(), schema_out.get(), &error);
   }
 
+  const int64_t id;
   arrowdevice_ipc_handle handle{};
 };
 
-Operation getting(const Rows& (*rows)(), bool is_shareable, bool is_manual = true) {
-  const std::string memory = is_shareable ? "of shareable memory" : "of other memory";
+Operation getting(const Rows& (*rows)(), int64_t id, bool is_shareable, bool is_manual = true) {
+  const std::string memory =
+      (is_shareable ? "of shareable memory on " : "of other memory on ") + std::string(kind_of(id));
   return of<HandleScene>({.function = "array_get_ipc_handle",
                           .variant = memory + (is_manual ? "" : ", with a thread"),
                           .has_threads = !is_manual,
                           .keeps_blocks = !is_manual},
                          {.make =
-                              [rows, is_shareable, is_manual] {
-                                const auto scene = std::make_shared<HandleScene>(rows(), is_manual);
+                              [rows, id, is_shareable, is_manual] {
+                                const auto scene = std::make_shared<HandleScene>(rows(), id, is_manual);
                                 if (is_shareable) scene->make_shareable();
                                 return scene;
                               },
@@ -67,16 +70,16 @@ Operation getting(const Rows& (*rows)(), bool is_shareable, bool is_manual = tru
                               }});
 }
 
-std::shared_ptr<HandleScene> with_handle(const Rows& rows) {
-  const auto scene = std::make_shared<HandleScene>(rows, true);
+std::shared_ptr<HandleScene> with_handle(const Rows& rows, int64_t id) {
+  const auto scene = std::make_shared<HandleScene>(rows, id, true);
   arrowdevice_error error{};
   check_code(scene->get(error), 0, error);
   return scene;
 }
 
-Operation opening(const Rows& (*rows)()) {
-  return of<HandleScene>({.function = "array_open_ipc_handle"},
-                         {.make = [rows] { return with_handle(rows()); },
+Operation opening(const Rows& (*rows)(), int64_t id) {
+  return of<HandleScene>({.function = "array_open_ipc_handle", .variant = std::string("on ") + kind_of(id)},
+                         {.make = [rows, id] { return with_handle(rows(), id); },
                           .run = [](HandleScene& scene, auto* error) { return scene.open(*error); },
                           .refused =
                               [](HandleScene& scene) {
@@ -93,7 +96,7 @@ Operation opening(const Rows& (*rows)()) {
 Operation releasing() {
   return of<HandleScene>(
       {.function = "ipc_handle_release", .allocates = false},
-      {.make = [] { return with_handle(Rows::nested()); },
+      {.make = [] { return with_handle(Rows::nested(), kHost); },
        .run =
            [](HandleScene& scene, auto*) {
              arrowdevice_ipc_handle_release(&scene.handle);
@@ -105,11 +108,13 @@ Operation releasing() {
 }  // namespace
 
 void add_handles(Operations& operations) {
-  operations.push_back(getting(Rows::nested, false));
-  operations.push_back(getting(Rows::nested, true));
-  operations.push_back(getting(Rows::whole_flat, true));
-  operations.push_back(getting(Rows::nested, true, false));
-  operations.push_back(opening(Rows::nested));
+  for (const int64_t id : kPlaces) {
+    operations.push_back(getting(Rows::nested, id, false));
+    operations.push_back(getting(Rows::nested, id, true));
+    operations.push_back(opening(Rows::nested, id));
+  }
+  operations.push_back(getting(Rows::whole_flat, kHost, true));
+  operations.push_back(getting(Rows::nested, kHost, true, false));
   operations.push_back(releasing());
 }
 

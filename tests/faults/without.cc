@@ -332,4 +332,21 @@ TEST_CASE("without device_get_memory_info, memory info is what device_open repor
   CHECK(stats(default_pool(sim(0))).cached_bytes > 0);  // the limit applies in this case too
 }
 
+TEST_CASE("without shareable_allocate, arrays of a device cannot go to other processes", "[shareable_allocate]") {
+  begin_without();
+  auto options = pool_options();
+  options.flags = ARROWDEVICE_POOL_SHAREABLE;
+  arrowdevice_pool* pool = nullptr;
+  CHECK(contains(refused(ENOTSUP, arrowdevice_pool_create, sim(0), &options, &pool), "other processes"));
+  const Sample sample(field("l"));
+  Array array = copy(sample, sim(0));
+  arrowdevice_ipc_handle handle{};
+  const arrowdevice_copy_options* const defaults = nullptr;
+  CHECK(
+      contains(refused(ENOTSUP, arrowdevice_array_get_ipc_handle, array.get(), sample.schema.get(), defaults, &handle),
+               "other processes"));
+  CHECK(handle.release == nullptr);
+  CHECK(difference(sample, *array) == "");
+}
+
 }  // namespace

@@ -47,7 +47,7 @@ Allocation allocate(DevicePool& pool, int64_t size) {
 
 struct Exported {
   explicit Exported(const void* buffer)
-      : block(the_cpu().shareable_block(buffer).value()),
+      : block(the_cpu().shareable_place(buffer).value().block),
         record(the_cpu().memory_export(block)),
         file(record.descriptor) {}
 
@@ -122,11 +122,11 @@ TEST_CASE("small blocks share allocations, and large ones have their own") {
   std::vector<Allocation> allocations;
   for (int i = 0; i < 100; ++i) {
     allocations.push_back(allocate(*pool, 1000));
-    small.insert(the_cpu().shareable_block(allocations.back().buffer())->buffer);
+    small.insert(the_cpu().shareable_place(allocations.back().buffer())->block.buffer);
   }
   for (int i = 0; i < 3; ++i) {
     allocations.push_back(allocate(*pool, 300'000));
-    large.insert(the_cpu().shareable_block(allocations.back().buffer())->buffer);
+    large.insert(the_cpu().shareable_place(allocations.back().buffer())->block.buffer);
   }
   CHECK(small.size() == 1);
   CHECK(large.size() == 3);
@@ -134,8 +134,8 @@ TEST_CASE("small blocks share allocations, and large ones have their own") {
   CHECK(pool->stats().used_bytes == 0);
   pool->trim();
   CHECK(pool->stats().cached_bytes == 0);
-  CHECK(!the_cpu().shareable_block(*small.begin()).has_value());
-  CHECK(!the_cpu().shareable_block(*large.begin()).has_value());
+  CHECK(!the_cpu().shareable_place(*small.begin()).has_value());
+  CHECK(!the_cpu().shareable_place(*large.begin()).has_value());
 }
 
 TEST_CASE("blocks of slabs do not overlap, and empty slabs are given back") {
@@ -195,7 +195,7 @@ TEST_CASE("a forked child uses no shareable memory of its parent again") {
   const pid_t child = fork();
   if (child == 0) {
     const bool reads = kept_bytes[999] == 'p';
-    const bool exports = the_cpu().shareable_block(kept_bytes).has_value();
+    const bool exports = the_cpu().shareable_place(kept_bytes).has_value();
     kept.reset();
     std::vector<Allocation> fresh;
     const auto is_fresh = [&](int64_t size) {
@@ -211,15 +211,10 @@ TEST_CASE("a forked child uses no shareable memory of its parent again") {
   CHECK(kept_bytes[999] == 'p');
 }
 
-TEST_CASE("pools of shareable memory need a backend that has it, and no allocator") {
+TEST_CASE("pools of shareable memory have no allocator") {
   begin();
   auto options = shareable_options();
   options.allocate = [](void*, int64_t, int64_t, void*, void**) { return ENOMEM; };
   options.deallocate = [](void*, void*, int64_t, void*) {};
   CHECK(contains(refused_pool(the_cpu(), options), "rule each other out"));
-  auto& simulated = arrowdevice::device::Devices::instance().get(ARROW_DEVICE_EXT_DEV, 0);
-  CHECK(contains(refused_pool(simulated, shareable_options()), "no memory that other processes can open"));
-  arrowdevice_pool* out = nullptr;
-  const auto public_options = shareable_options();
-  CHECK(contains(refused(ENOTSUP, arrowdevice_pool_create, sim(0), &public_options, &out), "other processes"));
 }

@@ -180,10 +180,10 @@ int64_t open_descriptors() {
   return n;
 }
 
-Pool make_shareable_pool() {
+Pool make_shareable_pool(arrowdevice_device* device) {
   auto options = sized<arrowdevice_pool_options>();
   options.flags = ARROWDEVICE_POOL_SHAREABLE;
-  return make_pool(cpu(), &options);
+  return make_pool(device, &options);
 }
 
 int64_t used_bytes(const Pool& pool) { return stats(pool.get()).used_bytes; }

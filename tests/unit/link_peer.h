@@ -91,7 +91,7 @@ bool becomes_true(const std::function<bool()>& condition);
 // Returns the number of open descriptors of this process.
 int64_t open_descriptors();
 
-Pool make_shareable_pool();
+Pool make_shareable_pool(arrowdevice_device* device = cpu());
 int64_t used_bytes(const Pool& pool);
 
 }  // namespace link_test
