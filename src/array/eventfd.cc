@@ -41,7 +41,7 @@ class Descriptor {
 // Makes the descriptor readable. It is a duplicate, because the application may close its own at any time.
 class Signal final : public device::Deferred {
  public:
-  explicit Signal(int descriptor) : duplicate_(fcntl(descriptor, F_DUPFD_CLOEXEC, 0)) {}
+  explicit Signal(int descriptor) : duplicate_(fcntl(descriptor, F_DUPFD_CLOEXEC, 0)) { is_awaited = true; }
   ~Signal() override {
     after.reset();  // the program may release the array as soon as it wakes
     eventfd_write(duplicate_.get(), 1);

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <new>
+#include <utility>
 
 #include "base/background.h"
 #include "base/interrupt.h"
@@ -16,7 +17,8 @@
 namespace arrowdevice::device {
 namespace {
 
-// The longest time that the thread waits for the oldest event before it checks the others again.
+// The longest time that a thread waits for one event before it asks about the others again. The library's thread
+// sleeps so long if the program does not wait for the work.
 constexpr int64_t kLongestWaitNs = 1'000'000;
 
 }  // namespace
@@ -40,25 +42,6 @@ void DeferredWork::abandon(std::unique_ptr<Deferred> work) noexcept {
   } while (!abandoned.compare_exchange_weak(below, top));
 }
 
-void DeferredWork::List::push(std::unique_ptr<Deferred> work) noexcept {
-  Deferred* const last = work.get();
-  if (tail == nullptr) {
-    head = std::move(work);
-  } else {
-    tail->next_ = std::move(work);
-  }
-  tail = last;
-  ++size;
-}
-
-std::unique_ptr<Deferred> DeferredWork::List::pop() noexcept {
-  auto work = std::move(head);
-  head = std::move(work->next_);
-  if (head == nullptr) tail = nullptr;
-  --size;
-  return work;
-}
-
 DeferredWork& DeferredWork::instance() {
   static std::atomic<DeferredWork*> published{nullptr};
   static auto* const created = [] {
@@ -77,30 +60,50 @@ DeferredWork& DeferredWork::instance() {
 // exist would stop the child.
 void DeferredWork::forget_parent() noexcept {
   new (&changed_) ConditionVariable();
-  ending_ = 0;
+  new (&wake_) ConditionVariable();
+  destroying_ = 0;
   has_thread_ = false;
+  is_thread_idle_ = false;
 }
 
 void DeferredWork::defer(std::unique_ptr<Deferred> work) noexcept {
   if (work == nullptr) return;
-  if (work->after == nullptr || work->after->has_ended()) return;  // destroys the work here
-  if (!work->after->device().is_usable()) {
+  if (work->after == nullptr || work->after->has_ended()) {
+    work.reset();
+  } else if (!work->after->device().is_usable()) {
     // The library does not reuse memory that the device still writes to. The process is about to end, or a forked child
     // never shared that memory.
     abandon(std::move(work));
-    return;
+  } else {
+    add(std::move(work));
   }
+  destroy_few();
+}
+
+void DeferredWork::add(std::unique_ptr<Deferred> work) noexcept {
   bool lacks_thread;
   {
     const std::lock_guard lock(mutex_);
-    list_.push(std::move(work));
+    awaited_ += work->is_awaited;
+    const bool wakes = std::exchange(is_thread_idle_, false) || work->is_awaited;
+    lines_.push(std::move(work));
     used_ = true;
     lacks_thread = !manual_ && !has_thread_ && !start_thread();
-    changed_.notify_all();
+    if (wakes) wake_.notify_one();
   }
   // Calls the program's handler without the lock.
   if (lacks_thread)
     log(LogLevel::kError, "no thread can be started for deferred releases: call arrowdevice_deferred_run()");
+}
+
+// Destroys work in small portions where work is deferred, so that the library's thread need not be woken for it. The
+// driver is asked about few lines, because most of them may wait for a long time. A callback of deferred work does not
+// do this, because its depth would have no limit.
+void DeferredWork::destroy_few() noexcept {
+  constexpr int64_t kMostDestroyed = 2;
+  constexpr int64_t kMostAsked = 4;
+  if (lines_.size() == 0 || manual_ || CompletingWork::is_here()) return;
+  run(kMostDestroyed, kMostAsked);
 }
 
 // Needs mutex_. If no thread can start, the program's calls of arrowdevice_deferred_run() destroy the work.
@@ -117,53 +120,75 @@ bool DeferredWork::start_thread() noexcept {
 void DeferredWork::run_thread() noexcept {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] { return list_.size > 0; });
+    wake_.wait(lock, [&] {
+      is_thread_idle_ = lines_.is_empty();
+      return !is_thread_idle_;
+    });
+    rest(lock);
     lock.unlock();
     {
       const background::DriverCallGuard busy;
       if (!busy.is_allowed()) return;
-      if (run(-1) == 0) wait_for_oldest();
+      run(-1);
     }
     lock.lock();
   }
 }
 
-void DeferredWork::wait_for_oldest() noexcept {
-  if (!process::drivers_usable()) return;
-  std::shared_ptr<Event> oldest;
+// Sleeps for a moment, or waits for an event if the program waits for the work.
+void DeferredWork::rest(std::unique_lock<std::mutex>& lock) noexcept {
+  const bool is_awaited = wake_.wait_for(lock, std::chrono::nanoseconds(kLongestWaitNs), [&] { return awaited_ > 0; });
+  if (!is_awaited) return;
+  lock.unlock();
   {
-    const std::lock_guard lock(mutex_);
-    if (list_.size > 0) oldest = list_.head->after;
+    const background::DriverCallGuard busy;
+    if (busy.is_allowed()) wait_for_first();
   }
-  if (oldest != nullptr) oldest->wait_for_end(kLongestWaitNs);
+  lock.lock();
 }
 
-// Works on any number of threads at once. An item is off the list while a thread checks it.
-int64_t DeferredWork::run(int64_t max) noexcept {
-  if (!process::drivers_usable()) return 0;
-  int64_t left;
+// Waits for the first item of the first line.
+void DeferredWork::wait_for_first() noexcept {
+  if (!process::drivers_usable()) return;
+  std::shared_ptr<Event> event;
   {
     const std::lock_guard lock(mutex_);
-    left = list_.size;
+    if (!lines_.is_empty()) event = lines_.front().after;
   }
+  if (event != nullptr) event->wait_for_end(kLongestWaitNs);
+}
+
+// Works on any number of threads at once. Asks about each line until it finds an item that has not finished. Ends
+// after `most_asked` such items.
+int64_t DeferredWork::run(int64_t max, int64_t most_asked) noexcept {
+  if (!process::drivers_usable()) return 0;
   int64_t done = 0;
-  for (; left > 0 && done != max && process::drivers_usable(); --left) {
-    std::unique_ptr<Deferred> work;
-    {
-      const std::lock_guard lock(mutex_);
-      if (list_.size == 0) break;
-      work = list_.pop();
-      ++ending_;
+  std::unique_lock lock(mutex_);
+  int64_t lines_left = std::min(lines_.lines(), most_asked);
+  int64_t items_left = lines_.size();
+  while (lines_left > 0 && items_left > 0 && done != max && process::drivers_usable()) {
+    Deferred* const first = lines_.ask();
+    if (first == nullptr) break;
+    lock.unlock();
+    const bool has_ended = first->after->has_ended();
+    lock.lock();
+    if (!has_ended) {
+      lines_.keep(first);
+      --lines_left;
+      continue;
     }
-    const bool ended = work->after->has_ended();
-    if (ended) {
+    auto work = lines_.take(first, done + 1 == max);
+    awaited_ -= work->is_awaited;
+    ++destroying_;
+    --items_left;
+    ++done;
+    lock.unlock();
+    {
       const CompletingWork here;
       work.reset();
-      ++done;
     }
-    const std::lock_guard lock(mutex_);
-    if (!ended) list_.push(std::move(work));
-    --ending_;
+    lock.lock();
+    --destroying_;
     changed_.notify_all();
   }
   return done;
@@ -183,12 +208,12 @@ bool DeferredWork::fix_mode() noexcept {
 
 void DeferredWork::begin_outside() noexcept {
   const std::lock_guard lock(mutex_);
-  ++ending_;
+  ++destroying_;
 }
 
 void DeferredWork::end_outside() noexcept {
   const std::lock_guard lock(mutex_);
-  --ending_;
+  --destroying_;
   changed_.notify_all();
 }
 
@@ -199,23 +224,43 @@ bool DeferredWork::wait_idle(const Deadline& deadline) {
   return is_idle;
 }
 
+// Makes the library's thread wait for events instead of sleeping.
+class DeferredWork::Awaiting {
+ public:
+  explicit Awaiting(DeferredWork& work) noexcept : work_(work) {
+    const std::lock_guard lock(work_.mutex_);
+    ++work_.awaited_;
+    if (!work_.lines_.is_empty()) work_.wake_.notify_one();
+  }
+  ~Awaiting() {
+    const std::lock_guard lock(work_.mutex_);
+    --work_.awaited_;
+  }
+  Awaiting(const Awaiting&) = delete;
+  Awaiting& operator=(const Awaiting&) = delete;
+
+ private:
+  DeferredWork& work_;
+};
+
 bool DeferredWork::wait_until_idle(const Deadline& deadline) {
   if (CompletingWork::is_here()) throw Error(EBUSY, "a callback of deferred work cannot wait for the other work");
+  const Awaiting awaiting(*this);
   interrupt::RegularCheck check;
   while (process::drivers_usable()) {
     bool runs_here;
     {
       std::unique_lock lock(mutex_);
-      if (list_.size == 0 && ending_ == 0) return true;
+      if (lines_.is_empty() && destroying_ == 0) return true;
       const int64_t left = deadline.left();
       if (left < 0) return false;
-      runs_here = !has_thread_ && list_.size > 0;
+      runs_here = !has_thread_ && !lines_.is_empty();
       if (!runs_here) {
         const auto slice = std::chrono::nanoseconds(left == 0 ? kLongestWaitNs : std::min(left, kLongestWaitNs));
         changed_.wait_for(lock, slice);
       }
     }
-    if (runs_here && run(-1) == 0) wait_for_oldest();
+    if (runs_here && run(-1) == 0) wait_for_first();
     check.run_if_due();
   }
   return true;  // this process never destroys the remaining work

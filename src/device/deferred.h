@@ -2,30 +2,16 @@
 // Deferred work: releases that run after an event has fired, on a thread of the library or in the program's calls.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 
 #include "base/condition_variable.h"
 #include "base/deadline.h"
-#include "device/event.h"
+#include "device/deferred_lines.h"
 
 namespace arrowdevice::device {
-
-// Work that runs in the destructor. It is allocated up front, which also creates the DeferredWork instance, so that
-// defer() cannot fail.
-class Deferred {
- public:
-  Deferred();
-  virtual ~Deferred() = default;
-
-  // The event that must have fired before the work is destroyed, or NULL if there is none.
-  std::shared_ptr<Event> after;
-
- private:
-  friend class DeferredWork;
-  std::unique_ptr<Deferred> next_;
-};
 
 // Marks a thread that completes work and calls the program, which may call the library again.
 class CompletingWork {
@@ -46,8 +32,9 @@ class DeferredWork {
   // Returns the instance, which is never destroyed because releases may come until the process ends.
   static DeferredWork& instance();
 
-  // Destroys `work` now if its event has fired, else later. In a forked child, and after `exit` has begun, abandons
-  // work that waits for a device, and calls neither a driver nor a callback.
+  // Destroys `work` now if its event has fired, else later. Then destroys up to two earlier items that have finished,
+  // except in manual mode. In a forked child, and after `exit` has begun, abandons work that waits for a device, and
+  // calls neither a driver nor a callback.
   void defer(std::unique_ptr<Deferred> work) noexcept;
 
   // Abandons the work for good. Its memory is never reused.
@@ -61,7 +48,7 @@ class DeferredWork {
 
   // Destroys the work that has finished, without waiting: at most `max` items, or all if `max` is negative. Returns the
   // number of items destroyed.
-  int64_t run(int64_t max) noexcept;
+  int64_t run(int64_t max) noexcept { return run(max, INT64_MAX); }
 
   // Count work of another thread as deferred. Each begin_outside() is followed by one end_outside().
   void begin_outside() noexcept;
@@ -72,28 +59,28 @@ class DeferredWork {
   bool wait_idle(const Deadline& deadline);
 
  private:
-  struct List {
-    std::unique_ptr<Deferred> head;
-    Deferred* tail = nullptr;
-    int64_t size = 0;
+  class Awaiting;
 
-    void push(std::unique_ptr<Deferred> work) noexcept;
-    std::unique_ptr<Deferred> pop() noexcept;
-  };
-
+  void add(std::unique_ptr<Deferred> work) noexcept;
+  void destroy_few() noexcept;
+  int64_t run(int64_t max, int64_t most_asked) noexcept;
   bool start_thread() noexcept;
   void run_thread() noexcept;
+  void rest(std::unique_lock<std::mutex>& lock) noexcept;
   void forget_parent() noexcept;
-  void wait_for_oldest() noexcept;
+  void wait_for_first() noexcept;
   bool wait_until_idle(const Deadline& deadline);
 
   std::mutex mutex_;  // guards all members below
   ConditionVariable changed_;
-  List list_;
-  int64_t ending_ = 0;  // number of items that are off the list but not destroyed yet, and of work outside
-  bool manual_ = false;
+  ConditionVariable wake_;  // for the thread
+  DeferredLines lines_;
+  int64_t destroying_ = 0;           // number of items that are being destroyed, and of work outside
+  int64_t awaited_ = 0;              // number of waiting threads, and of items that are awaited
+  std::atomic<bool> manual_{false};  // destroy_few() reads it without the mutex
   bool used_ = false;
   bool has_thread_ = false;
+  bool is_thread_idle_ = false;
 };
 
 // Counts as deferred work as long as it lives.

@@ -12,17 +12,28 @@ namespace arrowdevice::device {
 
 class Queue;
 
+// Events of the same order fire one after the other, as they were recorded. A default order is no order.
+struct EventOrder {
+  uint64_t queue = 0;
+  uint64_t thread = 0;  // of an application's queue, which may be another one on each thread
+
+  explicit operator bool() const noexcept { return queue != 0; }
+  friend bool operator==(const EventOrder&, const EventOrder&) = default;
+};
+
 // An event of a backend. All functions may be called from any thread.
 class Event {
  public:
   // Takes ownership of the backend's handle.
-  Event(Device& device, void* handle) noexcept : device_(device), handle_(handle), use_(device) {}
+  Event(Device& device, void* handle, EventOrder order = {}) noexcept
+      : device_(device), handle_(handle), order_(order), use_(device) {}
   ~Event();
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
   Device& device() const noexcept { return device_; }
   void* handle() const noexcept { return handle_; }
+  const EventOrder& order() const noexcept { return order_; }
 
   // Returns true if the event has fired. Throws if the work before it failed.
   bool is_ready() const;
@@ -47,6 +58,7 @@ class Event {
  private:
   Device& device_;
   void* const handle_;
+  const EventOrder order_;
   const DeviceUse use_;
   mutable std::atomic<bool> fired_{false};
   mutable std::atomic<void*> published_{nullptr};  // set on a device that waits_on_host()

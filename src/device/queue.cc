@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/queue.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -199,6 +201,10 @@ std::shared_ptr<Event> Queue::record_unless_at_end() {
   return record_here();
 }
 
+EventOrder Queue::order() const noexcept {
+  return {.queue = id_, .thread = is_wrapped() ? static_cast<uint64_t>(pthread_self()) : 0};
+}
+
 std::shared_ptr<Event> Queue::record_here() {
   const auto& table = device_.backend().table();
   void* handle = nullptr;
@@ -206,7 +212,7 @@ std::shared_ptr<Event> Queue::record_here() {
   Counters::add(device_.counters().events, 1);
   std::shared_ptr<Event> event;
   try {
-    event = std::make_shared<Event>(device_, handle);
+    event = std::make_shared<Event>(device_, handle, order());
   } catch (...) {
     table.event_destroy(handle);
     throw;

@@ -134,6 +134,7 @@ class Queue {
   std::shared_ptr<Event> record_unless_at_end();
   std::shared_ptr<Event> record_here();
   std::shared_ptr<Event> last() const noexcept;
+  EventOrder order() const noexcept;
   bool drain_without_memory() noexcept;
   std::optional<bool> drain_lost() noexcept;
 

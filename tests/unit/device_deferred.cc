@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <thread>
 
 #include "library.h"
 #include "support/blocking_call.h"
@@ -162,6 +163,140 @@ TEST_CASE("a queue is not dropped while the driver cannot tell if its work has e
   engine.resume();
   CHECK(difference(sample, *first) == "");
   CHECK(difference(sample, *second) == "");
+}
+
+// Defers releases behind work that has not begun.
+std::vector<std::unique_ptr<Sample>> defer_releases(int64_t n, arrowdevice_queue* queue) {
+  std::vector<std::unique_ptr<Sample>> samples;
+  for (int64_t i = 0; i < n; ++i) {
+    samples.push_back(std::make_unique<Sample>(field("c"), Knobs{.rows = 1, .nulls = Nulls::kNone}));
+    must(arrowdevice_array_release_after, samples.back()->host.get(), queue);
+  }
+  return samples;
+}
+
+TEST_CASE("the driver is asked a constant number of times for each of many deferred items") {
+  constexpr int64_t kItems = 10'000;
+  constexpr int64_t kQueriesOfAnItem = 6;
+  begin();
+  const Queue queue = make_queue(sim(0));
+  Held engine(0);
+  const auto samples = defer_releases(kItems, queue.get());
+  must_fail(ETIMEDOUT, arrowdevice_wait_idle, 1'000'000);
+  for (int i = 0; i < 100; ++i) must(arrowdevice_deferred_run, -1, nullptr);
+  engine.resume();
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
+  for (const auto& sample : samples) REQUIRE(sample->ledger.live() == 0);
+  CHECK(control::calls("event_query") + control::calls("event_wait") < kQueriesOfAnItem * kItems);
+}
+
+TEST_CASE("the items of a queue that is stuck do not delay those of other queues") {
+  begin();
+  const Queue stuck = make_queue(sim(1));
+  const Queue queue = make_queue(sim(0));
+  Held other(1);
+  Held engine(0);
+  const auto waiting = defer_releases(5, stuck.get());
+  const auto released = defer_releases(5, queue.get());
+  engine.resume();
+  must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
+  must(arrowdevice_deferred_run, -1, nullptr);
+  // The library's thread may be about to destroy one of them.
+  while (std::ranges::any_of(released, [](const auto& sample) { return sample->ledger.live() > 0; }))
+    std::this_thread::yield();
+  for (const auto& sample : waiting) CHECK(sample->ledger.live() > 0);
+  other.resume();
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
+  for (const auto& sample : waiting) CHECK(sample->ledger.live() == 0);
+}
+
+// An array whose release callback blocks until open() is called.
+class BlockingRelease {
+ public:
+  ArrowDeviceArray array() {
+    ArrowDeviceArray made{};
+    made.device_type = ARROW_DEVICE_CPU;
+    made.device_id = -1;
+    made.array.private_data = this;
+    made.array.release = [](ArrowArray* released) {
+      auto& release = *static_cast<BlockingRelease*>(released->private_data);
+      released->release = nullptr;
+      release.is_reached_ = true;
+      release.is_reached_.notify_all();
+      release.is_open_.wait(false);
+    };
+    return made;
+  }
+  void wait_until_reached() const { is_reached_.wait(false); }
+  void open() {
+    is_open_ = true;
+    is_open_.notify_all();
+  }
+
+ private:
+  std::atomic<bool> is_reached_{false};
+  std::atomic<bool> is_open_{false};
+};
+
+// Keeps the library's thread for deferred work in a release callback, so that it asks about no other work.
+class BlockedThread {
+ public:
+  BlockedThread() {
+    ArrowDeviceArray array = release_.array();
+    const Queue queue = make_queue(sim(1));
+    Held engine(1);
+    must(arrowdevice_array_release_after, &array, queue.get());
+    engine.resume();
+    release_.wait_until_reached();
+  }
+  ~BlockedThread() {
+    resume();
+    arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, nullptr);
+  }
+
+  void resume() { release_.open(); }
+
+ private:
+  BlockingRelease release_;
+};
+
+TEST_CASE("a call that defers work destroys two earlier items that have finished") {
+  begin();
+  const Queue queue = make_queue(sim(0));
+  BlockedThread thread;
+  Held engine(0);
+  const auto earlier = defer_releases(3, queue.get());
+  engine.resume();
+  must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
+  for (const auto& sample : earlier) CHECK(sample->ledger.live() > 0);
+  const auto later = defer_releases(1, queue.get());
+  CHECK(earlier[0]->ledger.live() == 0);
+  CHECK(earlier[1]->ledger.live() == 0);
+  CHECK(earlier[2]->ledger.live() > 0);
+  thread.resume();
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
+  CHECK(earlier[2]->ledger.live() == 0);
+}
+
+TEST_CASE("a call that defers work asks about the work of few queues") {
+  constexpr size_t kQueues = 20;
+  constexpr int64_t kMostQueries = 5;
+  begin();
+  BlockedThread thread;
+  Held engine(0);
+  std::vector<Queue> queues;
+  std::vector<std::unique_ptr<Sample>> samples;
+  for (size_t i = 0; i < kQueues; ++i) {
+    queues.push_back(make_queue(sim(0)));
+    samples.push_back(std::move(defer_releases(1, queues.back().get()).front()));
+  }
+  const int64_t queries = control::calls("event_query");
+  samples.push_back(std::move(defer_releases(1, queues.front().get()).front()));
+  CHECK(control::calls("event_query") - queries <= kMostQueries);
+  thread.resume();
+  engine.resume();
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
+  for (const auto& sample : samples) CHECK(sample->ledger.live() == 0);
 }
 
 TEST_CASE("wait_idle without deferred work returns at once") {
