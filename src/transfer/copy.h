@@ -16,7 +16,6 @@
 namespace arrowdevice::transfer {
 
 struct CopyRequest {
-  const schema::Binding& array;
   device::Device& source;
   void* sync_event;         // of the source array
   ArrowDeviceArray* moved;  // the source, to hold a reference if the call ends early; NULL: the caller keeps it alive
@@ -24,14 +23,15 @@ struct CopyRequest {
   device::Queue* queue = nullptr;      // NULL: a queue of the library
   std::shared_ptr<device::Pool> pool;  // NULL: the target's default
   bool async = false;                  // return while the copy runs, if the target publishes events
-  bool whole = false;                  // do not trim
   device::Holder holder = device::Holder::kCopies;
   Deadline deadline{ARROWDEVICE_NO_TIMEOUT};  // limit of all waits
 };
 
-// Copies the array. Returns the event after which the copy has finished, which `out` then carries, or NULL if the copy
-// is complete. On failure, no work of the copy runs any more and nothing is leaked. If the deadline or the thread's
-// check ends a wait, the submitted work runs on, with its memory. The library then holds a reference to `moved`.
-std::shared_ptr<device::Event> copy_array(const CopyRequest& request, ArrowDeviceArray* out);
+// Copies the array; without trimming it if `whole` is true. Returns the event after which the copy has finished, which
+// `out` then carries, or NULL if the copy is complete. On failure, no work of the copy runs any more and nothing is
+// leaked. If the deadline or the thread's check ends a wait, the submitted work runs on, with its memory. The library
+// then holds a reference to `moved`.
+std::shared_ptr<device::Event> copy_array(const schema::Binding& array, bool whole, const CopyRequest& request,
+                                          ArrowDeviceArray* out);
 
 }  // namespace arrowdevice::transfer

@@ -22,19 +22,18 @@ const char* text_of(Way way) {
 
 }  // namespace
 
-trace::Facts CopyLog::facts(const Route& route, const PlacedBuffers& placed, const InFlight* in_flight,
-                            bool is_pending) {
+trace::Facts CopyLog::facts(const Route& route, const CopySize& size, const InFlight* in_flight, bool is_pending) {
   const std::string from = route.source().text();
   const std::string to = route.target().text();
   const std::string path = in_flight == nullptr ? "by the CPU" : text_of(in_flight->way);
   const std::string reason = in_flight == nullptr || in_flight->reason == nullptr ? "" : in_flight->reason;
   trace::Facts facts;
-  facts.add("from", from).add("to", to).add("bytes", placed.device_bytes);
-  facts.add("buffers", static_cast<int64_t>(placed.buffers.size())).add("path", path);
+  facts.add("from", from).add("to", to).add("bytes", size.bytes);
+  facts.add("buffers", size.buffers).add("path", path);
   if (!reason.empty()) facts.add("reason", reason);
   facts.add_flag("pending", is_pending);
-  facts.log_as(format("copy from %s to %s: %lld bytes in %zu buffers, %s%s%s", from.c_str(), to.c_str(),
-                      static_cast<long long>(placed.device_bytes), placed.buffers.size(), path.c_str(),
+  facts.log_as(format("copy from %s to %s: %lld bytes in %lld buffers, %s%s%s", from.c_str(), to.c_str(),
+                      static_cast<long long>(size.bytes), static_cast<long long>(size.buffers), path.c_str(),
                       reason.empty() ? "" : ", because ", reason.c_str()),
                is_pending ? " until it was submitted" : "");
   return facts;

@@ -2,24 +2,29 @@
 // The log and the trace of copies and moves.
 #pragma once
 
+#include <cstdint>
+
 #include "base/trace.h"
-#include "transfer/placement.h"
 #include "transfer/route.h"
 #include "transfer/submit.h"
 
 namespace arrowdevice::transfer {
 
+struct CopySize {
+  int64_t bytes = 0;    // of the allocation
+  int64_t buffers = 0;  // that have bytes
+};
+
 // Lives as long as the copy, and reports one that fails.
 class CopyLog {
  public:
   // Reports a copy that succeeded. `in_flight` is NULL if the CPU copied.
-  void copied(const Route& route, const PlacedBuffers& placed, const InFlight* in_flight, bool is_pending) noexcept {
-    span_.end([&] { return facts(route, placed, in_flight, is_pending); });
+  void copied(const Route& route, const CopySize& size, const InFlight* in_flight, bool is_pending) noexcept {
+    span_.end([&] { return facts(route, size, in_flight, is_pending); });
   }
 
  private:
-  static trace::Facts facts(const Route& route, const PlacedBuffers& placed, const InFlight* in_flight,
-                            bool is_pending);
+  static trace::Facts facts(const Route& route, const CopySize& size, const InFlight* in_flight, bool is_pending);
 
   trace::Span span_{"copy", "copy"};
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first of two passes over the structs of an array in host memory: checks them, and records what there is to copy.
-// It knows fixed widths, booleans, binaries, lists and structs, nested in any way. The copy engine does everything else.
-// It also has the messages, so that a mistake here only means that the engine looks at the array.
+// It knows fixed widths, booleans, binaries, lists and structs, nested in any way. The copy engine does everything
+// else. It also has the messages, so that a mistake here only means that the engine looks at the array.
 #pragma once
 
 #include <arrowdevice/abi.h>

@@ -58,17 +58,15 @@ void check_queue_and_pool(const CopyOptions& options, const device::Device& sour
   if (options.pool != nullptr) transfer::check_pool(*options.pool, to);
 }
 
-transfer::CopyRequest request_of(const schema::Binding& bound, const ArrowDeviceArray& array, ArrowDeviceArray* moved,
-                                 device::Device& source, device::Device& to, const CopyOptions& options) {
-  return {.array = bound,
-          .source = source,
+CopyRequest request_of(const ArrowDeviceArray& array, ArrowDeviceArray* moved, device::Device& source,
+                       device::Device& to, const CopyOptions& options) {
+  return {.source = source,
           .sync_event = array.sync_event,
           .moved = moved,
           .target = to,
           .queue = options.queue,
           .pool = options.pool,
           .async = options.async,
-          .whole = options.whole,
           .holder = options.holder,
           .deadline = options.deadline};
 }
@@ -81,7 +79,8 @@ void copy(const ArrowDeviceArray& array, const ArrowSchema& schema, device::Devi
   Scratch scratch;
   const schema::Tree tree(schema, scratch.memory());
   const schema::Binding bound(tree, array.array, scratch.memory());
-  transfer::copy_array(request_of(bound, array, nullptr, array::device_of(array, options.source), to, options), out);
+  auto& source = array::device_of(array, options.source);
+  copy_array(bound, options.whole, request_of(array, nullptr, source, to, options), out);
 }
 
 void copy(ArrowDeviceArray& inout, const schema::Tree& tree, device::Device& to, const CopyOptions& options,
@@ -89,7 +88,8 @@ void copy(ArrowDeviceArray& inout, const schema::Tree& tree, device::Device& to,
   array::check_alive(&inout);
   Scratch scratch;
   const schema::Binding bound(tree, inout.array, scratch.memory());
-  transfer::copy_array(request_of(bound, inout, &inout, array::device_of(inout, options.source), to, options), out);
+  auto& source = array::device_of(inout, options.source);
+  copy_array(bound, options.whole, request_of(inout, &inout, source, to, options), out);
 }
 
 void to_device(ArrowDeviceArray& moved, const ArrowSchema& schema, device::Device& to, const CopyOptions& options,
@@ -118,7 +118,7 @@ void to_device(ArrowDeviceArray& moved, const schema::Tree& tree, device::Device
                 to.text() + " cannot use memory of " + source.text() + " where it is, and copying is ruled out");
   }
   auto owned = std::make_unique<array::OwnedArray>();
-  owned->after = transfer::copy_array(request_of(bound, moved, &moved, source, to, options), out);
+  owned->after = copy_array(bound, options.whole, request_of(moved, &moved, source, to, options), out);
   take(moved, owned->array);
   device::DeferredWork::instance().defer(std::move(owned));
 }
