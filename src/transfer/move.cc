@@ -2,6 +2,7 @@
 #include "transfer/move.h"
 
 #include <cerrno>
+#include <optional>
 
 #include "array/locate.h"
 #include "array/owners.h"
@@ -9,6 +10,7 @@
 #include "device/devices.h"
 #include "transfer/copy.h"
 #include "transfer/copy_log.h"
+#include "transfer/gathered_copy.h"
 #include "transfer/pinned.h"
 #include "transfer/route.h"
 #include "transfer/staging.h"
@@ -71,40 +73,44 @@ CopyRequest request_of(const ArrowDeviceArray& array, ArrowDeviceArray* moved, d
           .deadline = options.deadline};
 }
 
-}  // namespace
+// A copy in two passes if the array is small and on the CPU, and otherwise a copy by the engine.
+class ChosenCopy {
+ public:
+  // Checks the array. `tree` is the schema if it has been read before.
+  ChosenCopy(const ArrowDeviceArray& array, const ArrowSchema& schema, const schema::Tree* tree,
+             const device::Device& to, const CopyOptions& options)
+      : whole_(options.whole) {
+    const bool is_from_cpu = options.source == nullptr || options.source->is_cpu();
+    is_gathered_ = is_from_cpu && !whole_ && gathered_.measure(array, schema, to);
+    if (is_gathered_) return;
+    scratch_.emplace();
+    if (tree == nullptr) tree = &tree_.emplace(schema, scratch_->memory());
+    bound_.emplace(*tree, array.array, scratch_->memory());
+  }
 
-void copy(const ArrowDeviceArray& array, const ArrowSchema& schema, device::Device& to, const CopyOptions& options,
-          ArrowDeviceArray* out) {
-  array::check_alive(&array);
-  Scratch scratch;
-  const schema::Tree tree(schema, scratch.memory());
-  const schema::Binding bound(tree, array.array, scratch.memory());
-  auto& source = array::device_of(array, options.source);
-  copy_array(bound, options.whole, request_of(array, nullptr, source, to, options), out);
-}
+  // Returns the device of the array.
+  device::Device& source(const ArrowDeviceArray& array, const CopyOptions& options) const {
+    return is_gathered_ ? device::Devices::instance().cpu() : array::device_of(array, options.source);
+  }
 
-void copy(ArrowDeviceArray& inout, const schema::Tree& tree, device::Device& to, const CopyOptions& options,
-          ArrowDeviceArray* out) {
-  array::check_alive(&inout);
-  Scratch scratch;
-  const schema::Binding bound(tree, inout.array, scratch.memory());
-  auto& source = array::device_of(inout, options.source);
-  copy_array(bound, options.whole, request_of(inout, &inout, source, to, options), out);
-}
+  std::shared_ptr<device::Event> run(const CopyRequest& request, ArrowDeviceArray* out) {
+    return is_gathered_ ? gathered_.run(request, out) : copy_array(*bound_, whole_, request, out);
+  }
 
-void to_device(ArrowDeviceArray& moved, const ArrowSchema& schema, device::Device& to, const CopyOptions& options,
-               ArrowDeviceArray* out) {
+ private:
+  const bool whole_;
+  bool is_gathered_;
+  GatheredCopy gathered_;
+  std::optional<Scratch> scratch_;
+  std::optional<schema::Tree> tree_;
+  std::optional<schema::Binding> bound_;
+};
+
+void to_device(ArrowDeviceArray& moved, const ArrowSchema& schema, const schema::Tree* tree, device::Device& to,
+               const CopyOptions& options, ArrowDeviceArray* out) {
   array::check_alive(&moved);
-  Scratch scratch;
-  to_device(moved, schema::Tree(schema, scratch.memory()), to, options, out);
-}
-
-void to_device(ArrowDeviceArray& moved, const schema::Tree& tree, device::Device& to, const CopyOptions& options,
-               ArrowDeviceArray* out) {
-  array::check_alive(&moved);
-  Scratch scratch;
-  const schema::Binding bound(tree, moved.array, scratch.memory());
-  auto& source = array::device_of(moved, options.source);
+  ChosenCopy copy(moved, schema, tree, to, options);
+  auto& source = copy.source(moved, options);
   to.check_usable();
   check_queue_and_pool(options, source, to);
   if (shares(source, to, options)) {
@@ -118,9 +124,35 @@ void to_device(ArrowDeviceArray& moved, const schema::Tree& tree, device::Device
                 to.text() + " cannot use memory of " + source.text() + " where it is, and copying is ruled out");
   }
   auto owned = std::make_unique<array::OwnedArray>();
-  owned->after = copy_array(bound, options.whole, request_of(moved, &moved, source, to, options), out);
+  owned->after = copy.run(request_of(moved, &moved, source, to, options), out);
   take(moved, owned->array);
   device::DeferredWork::instance().defer(std::move(owned));
+}
+
+}  // namespace
+
+void copy(const ArrowDeviceArray& array, const ArrowSchema& schema, device::Device& to, const CopyOptions& options,
+          ArrowDeviceArray* out) {
+  array::check_alive(&array);
+  ChosenCopy copy(array, schema, nullptr, to, options);
+  copy.run(request_of(array, nullptr, copy.source(array, options), to, options), out);
+}
+
+void copy(ArrowDeviceArray& inout, const schema::Tree& tree, device::Device& to, const CopyOptions& options,
+          ArrowDeviceArray* out) {
+  array::check_alive(&inout);
+  ChosenCopy copy(inout, *tree[0].source, &tree, to, options);
+  copy.run(request_of(inout, &inout, copy.source(inout, options), to, options), out);
+}
+
+void to_device(ArrowDeviceArray& moved, const ArrowSchema& schema, device::Device& to, const CopyOptions& options,
+               ArrowDeviceArray* out) {
+  to_device(moved, schema, nullptr, to, options, out);
+}
+
+void to_device(ArrowDeviceArray& moved, const schema::Tree& tree, device::Device& to, const CopyOptions& options,
+               ArrowDeviceArray* out) {
+  to_device(moved, *tree[0].source, &tree, to, options, out);
 }
 
 void check_queue_and_pool(const CopyOptions& options, ArrowDeviceType source, const device::Device& to) {

@@ -106,20 +106,13 @@ class Submission {
         pad(i++);
       }
     }
-    if (regions_.empty() && stage_size_ > 0) note_gathered();
+    if (regions_.empty() && stage_size_ > 0) note_gathered(route_, largest_gathered_ > kLargestGathered, *in_flight_);
     if (route_.is_staged() && !regions_.empty())
       return copy_staged(route_, regions_, staged_regions_, deadline_, *in_flight_);
     // A GPU needs much longer for small copies between large ones than for small copies after them.
     regions_.insert(regions_.end(), staged_regions_.begin(), staged_regions_.end());
     route_.target_queue().copy(regions_);
     count_direct();
-  }
-
-  void note_gathered() {
-    in_flight_->way = Way::kGathered;
-    in_flight_->reason = route_.stages_host_memory()            ? "the driver would wait for the queue's work"
-                         : largest_gathered_ > kLargestGathered ? "the driver would copy each pageable buffer by itself"
-                                                                : "its buffers are small, or written by the CPU";
   }
 
   void submit_staged() {
@@ -324,6 +317,13 @@ class Submission {
 };
 
 }  // namespace
+
+void note_gathered(const Route& route, bool are_large, InFlight& in_flight) {
+  in_flight.way = Way::kGathered;
+  in_flight.reason = route.stages_host_memory() ? "the driver would wait for the queue's work"
+                     : are_large                ? "the driver would copy each pageable buffer by itself"
+                                                : "its buffers are small, or written by the CPU";
+}
 
 Region region_of(const OutputBuffer& buffer, const Route& route, void* target) {
   return {route.target_handle(), target, buffer.offset, route.source_handle(), buffer.source, buffer.source_offset,

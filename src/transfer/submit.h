@@ -22,6 +22,9 @@ struct InFlight {
   const char* reason = nullptr;  // for any other way, the rest of a sentence after "because"
 };
 
+// Notes that a copy gathers all its bytes. `are_large` is true if buffers above kLargestGathered are gathered too.
+void note_gathered(const Route& route, bool are_large, InFlight& in_flight);
+
 // The message if a copy does not end in time.
 inline constexpr const char* kLate = "the copy is not done in time";
 

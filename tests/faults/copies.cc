@@ -187,7 +187,10 @@ void add_ways(Operations& operations, std::span<const Way> ways) {
       operations.push_back(copying(way, {.flags = flags, .injectors = injectors}));
       operations.push_back(moving(way, {.flags = flags, .injectors = injectors}));
       operations.push_back(copying(way, {.flags = flags | kWhole, .injectors = kCalls}));
-      operations.push_back(copying(way, {.rows = Rows::flat, .flags = flags, .injectors = kCalls}));
+      // The copy engine does not make these copies from the host to a device.
+      const unsigned of_flat = way.from < 0 ? unsigned{kAll} : unsigned{kCalls};
+      operations.push_back(copying(way, {.rows = Rows::flat, .flags = flags, .injectors = of_flat}));
+      if (way.from < 0) operations.push_back(moving(way, {.rows = Rows::flat, .flags = flags}));
     }
     operations.push_back(
         copying(way, {.rows = Rows::flat, .flags = kAsync, .own_queue = true, .own_pool = true, .injectors = kCalls}));
@@ -234,6 +237,7 @@ void add_copies(Operations& operations) {
   for (Way way : {kHostWays[0], kHostWays[3], kDirectWays[1], kStagedWays[2]}) {
     way.machine.latency_us = 300;
     operations.push_back(copying(way, {.injectors = injectors}));
+    if (way.from < 0) operations.push_back(copying(way, {.rows = Rows::flat, .injectors = injectors}));
   }
 }
 
