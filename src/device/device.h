@@ -98,6 +98,11 @@ class Device {
   // Throws ENOTSUP if the backend has no such memory.
   std::shared_ptr<Pool> shareable_pool();
 
+  // The device of the pinned memory for copies with this device, or NULL if no copy has needed it. Finding it asks the
+  // driver.
+  Device* pinned_device() const noexcept { return pinned_device_.load(std::memory_order_acquire); }
+  void set_pinned_device(Device& pinned) const noexcept { pinned_device_.store(&pinned, std::memory_order_release); }
+
   // Returns true if the backend allocates staging memory for the device.
   bool has_staging_memory() const noexcept { return backend_.table().staging_allocate != nullptr; }
 
@@ -187,6 +192,8 @@ class Device {
   std::atomic<bool> borrowed_{false};
   std::atomic<bool> wrapped_;
   mutable std::atomic<bool> has_reported_unknown_work_{false};
+
+  mutable std::atomic<Device*> pinned_device_{nullptr};
 
   std::mutex pool_mutex_;
   std::shared_ptr<Pool> own_pool_;

@@ -131,14 +131,9 @@ bool Pool::may_call_out() const noexcept { return device_.is_usable() && !proces
 Allocation Pool::allocate(Queue* queue, int64_t size, Holder holder) {
   const int64_t capacity = size_class(size);
   if (is_shareable()) forget_parents_memory();
-  Block block = take_cached(queue, capacity);
-  if (block.buffer == nullptr) allocate_block(queue, capacity, block);
+  Block block = take_cached(queue, capacity, holder);
+  if (block.buffer == nullptr) allocate_block(queue, capacity, holder, block);
   block.holder = holder;
-  {
-    const std::lock_guard lock(mutex_);
-    ++stats_.allocations;
-    holders_.add(holder, capacity);
-  }
   return {shared_from_this(), std::move(block)};
 }
 
@@ -155,7 +150,7 @@ void Pool::forget_parents_memory() {
   if (slabs_ != nullptr) slabs_->forget();
 }
 
-void Pool::allocate_block(Queue* queue, int64_t capacity, Block& block) {
+void Pool::allocate_block(Queue* queue, int64_t capacity, Holder holder, Block& block) {
   trace::Span growth("memory", "pool growth");
   reserve(capacity);
   try {
@@ -174,6 +169,7 @@ void Pool::allocate_block(Queue* queue, int64_t capacity, Block& block) {
   {
     const std::lock_guard lock(mutex_);
     ++stats_.driver_allocations;
+    note_allocation(holder, capacity);
   }
   report(growth, capacity);
 }
@@ -212,46 +208,68 @@ void Pool::report(trace::Span& growth, int64_t bytes) const noexcept {
   });
 }
 
-// Returns a cached block of this size that is unused, or a block without a buffer if there is none. Blocks become
-// unused in about the order in which they were returned, so only one is asked for.
-Block Pool::take_cached(const Queue* queue, int64_t capacity) {
-  CachedList node = pop_cached(capacity);
-  if (node.empty()) return {};
-  Block& block = node.front().block;
-  // The queue's later work runs after the last use. It may not follow, so the block keeps the event.
-  if (queue != nullptr && block.used_by == queue->id()) return std::move(block);
-  if (block.last_use == nullptr || block.last_use->has_ended()) {
-    block.last_use = nullptr;
-    block.used_by = 0;
-    return std::move(block);
-  }
-  {
-    const std::lock_guard lock(mutex_);
-    stats_.used_bytes -= capacity;
-    const auto found = cached_.find(capacity);
-    if (found != cached_.end()) {
-      stats_.cached_bytes += capacity;
-      found->second.splice(found->second.begin(), node);
-      return {};
-    }
-  }
-  to_driver(block);  // the pool was trimmed meanwhile
-  return {};
+// Needs the mutex.
+void Pool::note_allocation(Holder holder, int64_t capacity) noexcept {
+  ++stats_.allocations;
+  holders_.add(holder, capacity);
 }
 
-// Counts the block as used. Waiting blocks are taken from the oldest on, others from the newest, which are in caches.
-// The list of the size stays, even if it is empty.
-Pool::CachedList Pool::pop_cached(int64_t capacity) {
+// Returns a cached block of this size that is unused, or a block without a buffer if there is none. Blocks become
+// unused in about the order in which they were returned, so only one is asked for.
+Block Pool::take_cached(const Queue* queue, int64_t capacity, Holder holder) {
   CachedList node;
+  Block block = pop_cached(queue, capacity, holder, node);
+  if (node.empty()) return block;
+  Block& asked = node.front().block;
+  const bool has_ended = asked.last_use->has_ended();
+  {
+    const std::lock_guard lock(mutex_);
+    if (has_ended) {
+      note_allocation(holder, capacity);
+      block = std::move(asked);
+      spare_.splice(spare_.begin(), node);
+    } else {
+      stats_.used_bytes -= capacity;
+      const auto found = cached_.find(capacity);
+      if (found != cached_.end()) {
+        stats_.cached_bytes += capacity;
+        found->second.splice(found->second.begin(), node);
+        return {};
+      }
+    }
+  }
+  if (!has_ended) {
+    to_driver(asked);  // the pool was trimmed meanwhile
+    return {};
+  }
+  block.last_use = nullptr;
+  block.used_by = 0;
+  return block;
+}
+
+// Takes a block and counts it as used. Returns it if `queue` may use it, and otherwise a block without a buffer, with
+// the block in `node` if its event must be asked. Waiting blocks are taken from the oldest on, others from the newest,
+// which are in caches. The list of the size stays, even if it is empty.
+Block Pool::pop_cached(const Queue* queue, int64_t capacity, Holder holder, CachedList& node) {
   const std::lock_guard lock(mutex_);
   const auto found = cached_.find(capacity);
-  if (found == cached_.end() || found->second.empty()) return node;
+  if (found == cached_.end() || found->second.empty()) return {};
   auto& blocks = found->second;
   const bool waits = blocks.back().block.last_use != nullptr;
-  node.splice(node.begin(), blocks, waits ? blocks.begin() : std::prev(blocks.end()));
+  const auto place = waits ? blocks.begin() : std::prev(blocks.end());
   stats_.cached_bytes -= capacity;
   stats_.used_bytes += capacity;
-  return node;
+  // The queue's later work runs after the last use. It may not follow, so the block keeps the event.
+  const bool is_in_order = queue != nullptr && place->block.used_by == queue->id();
+  if (place->block.last_use != nullptr && !is_in_order) {
+    node.splice(node.begin(), blocks, place);
+    return {};
+  }
+  note_allocation(holder, capacity);
+  Block block = std::move(place->block);
+  if (!is_in_order) block.used_by = 0;
+  spare_.splice(spare_.begin(), blocks, place);
+  return block;
 }
 
 // Counts a new block as used, within the limit. Frees the cached memory if the limit requires it.
@@ -360,7 +378,12 @@ bool Pool::cache(Block& block, CachedList& evicted) {
   stats_.used_bytes -= capacity;
   holders_.remove(block.holder, capacity);
   if (capacity > cache_limit_ || !may_call_out()) return false;
-  CachedList node(1);
+  CachedList node;
+  if (spare_.empty()) {
+    node.emplace_back();
+  } else {
+    node.splice(node.begin(), spare_, spare_.begin());
+  }
   auto& same_size = cached_[capacity];
   node.front() = {std::move(block), next_stamp_};
   same_size.splice(same_size.end(), node);
@@ -405,9 +428,11 @@ void Pool::trim() noexcept {
 void Pool::free_cached() noexcept {
   if (has_kept_blocks()) kept_blocks::trim();
   std::map<int64_t, CachedList> all;
+  CachedList spare;
   {
     const std::lock_guard lock(mutex_);
     all.swap(cached_);
+    spare.swap(spare_);
     stats_.cached_bytes = 0;
   }
   for (auto& same_size : all) {

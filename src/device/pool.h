@@ -74,10 +74,11 @@ class Pool : public std::enable_shared_from_this<Pool> {
 
   void forget_parents_memory();
   void report(trace::Span& growth, int64_t bytes) const noexcept;
-  Block take_cached(const Queue* queue, int64_t capacity);
-  CachedList pop_cached(int64_t capacity);
+  Block take_cached(const Queue* queue, int64_t capacity, Holder holder);
+  Block pop_cached(const Queue* queue, int64_t capacity, Holder holder, CachedList& node);
+  void note_allocation(Holder holder, int64_t capacity) noexcept;
   bool record_last_use(Block& block) noexcept;
-  void allocate_block(Queue* queue, int64_t capacity, Block& block);
+  void allocate_block(Queue* queue, int64_t capacity, Holder holder, Block& block);
   void reserve(int64_t capacity);
   void unreserve(int64_t capacity) noexcept;
   std::string usage_text(int64_t requested) const;
@@ -107,6 +108,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
 
   mutable std::mutex mutex_;
   std::map<int64_t, CachedList> cached_;  // by capacity; each list begins with the oldest block
+  CachedList spare_;                      // nodes without a buffer, for the next blocks that are returned
   int64_t next_stamp_ = 0;
   int generation_ = 0;  // of the process that made the cached blocks of shareable memory
   PoolStats stats_{};

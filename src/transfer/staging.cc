@@ -21,6 +21,7 @@ constexpr int64_t kPageBytes = 4096;  // devices prefer copies that begin at an 
 // A wrapped device may have an id that no pinned memory has.
 bool has_pinned_device(const device::Device& device) {
   const ArrowDeviceType type = device.info().staging_type;
+  if (device.pinned_device() != nullptr) return true;
   return type != 0 && device.id() >= 0 && device.id() < device::Devices::instance().count(type);
 }
 
@@ -52,8 +53,12 @@ bool knows(const device::Device& device, const void* memory) {
 
 device::Allocation allocate_staging(device::Device& device, int64_t size) {
   if (has_pinned_device(device)) {
-    auto& pinned = device::Devices::instance().get(device.info().staging_type, device.id());
-    return pinned.private_pool()->allocate(nullptr, block_size(size), device::Holder::kStaging);
+    device::Device* pinned = device.pinned_device();
+    if (pinned == nullptr) {
+      pinned = &device::Devices::instance().get(device.info().staging_type, device.id());
+      device.set_pinned_device(*pinned);
+    }
+    return pinned->private_pool()->allocate(nullptr, block_size(size), device::Holder::kStaging);
   }
   return device.has_staging_memory()
              ? device.staging_pool()->allocate(nullptr, block_size(size), device::Holder::kStaging)

@@ -146,8 +146,8 @@ void add_asking(Operations& operations, int64_t id) {
 
 // -- release
 
-// Returns an operation that releases memory of a pool. The memory goes back to the pool, which records it.
-// That allocates.
+// Returns an operation that releases memory of a pool. The memory goes back to the pool, which has the record of it
+// from the last allocation.
 Operation releasing(Operation operation, int64_t id, std::function<void(Scene&)> begin,
                     std::function<void(Scene&)> end) {
   operation.has_threads = true;
@@ -176,10 +176,10 @@ void add_releasing(Operations& operations) {
   const auto share_it = [](Scene& scene) { must(arrowdevice_array_share, scene.in.get(), scene.out.out()); };
   operations.push_back(releasing({.function = "array_release", .variant = "of the CPU, shared", .allocates = false},
                                  kHost, share_it, release_both));
-  operations.push_back(
-      releasing({.function = "array_release", .variant = "of handles, shared"}, kHandles[0], share_it, release_both));
+  operations.push_back(releasing({.function = "array_release", .variant = "of handles, shared", .allocates = false},
+                                 kHandles[0], share_it, release_both));
   operations.push_back(releasing(
-      {.function = "array_release", .variant = "of the CPU, a copy"}, kHost,
+      {.function = "array_release", .variant = "of the CPU, a copy", .allocates = false}, kHost,
       [](Scene& scene) { scene.out = copy(*scene.in, *scene.rows.schema(), cpu()); }, release_both));
   for (const int64_t id : {kAddresses[0], kHandles[0]}) {
     operations.push_back(releasing(
@@ -195,7 +195,7 @@ void add_releasing(Operations& operations) {
         release_both));
   }
   operations.push_back(releasing(
-      {.function = "host_array_release", .variant = "of handles"}, kHandles[0],
+      {.function = "host_array_release", .variant = "of handles", .allocates = false}, kHandles[0],
       [](Scene& scene) {
         must(arrowdevice_array_to_host, scene.in.get(), scene.rows.schema(), nullptr, scene.host_out.out());
       },

@@ -141,8 +141,7 @@ void add_views(Operations& operations) {
     operations.push_back(with_view({.function = "view_detach", .allocates = false}, id, detach, check_output));
     operations.push_back(
         with_view({.function = "view_detach", .variant = ", shared"}, id, share_and_detach, check_output));
-    // Memory of a device goes back to a pool, which records it.
-    operations.push_back(with_view({.function = "view_release", .allocates = id >= 0}, id, release, check_nothing));
+    operations.push_back(with_view({.function = "view_release", .allocates = false}, id, release, check_nothing));
     operations.push_back(with_view({.function = "view_release_after", .may_survive = {"event_query"}}, id,
                                    release_after, check_nothing));
   }
