@@ -109,8 +109,9 @@ ARROWDEVICE_API void arrowdevice_interrupt_set_check(int (*check)(void* user), v
  *
  * The library defers a release if the device still uses the memory. By default the library starts
  * one thread at the first deferred work. This thread completes deferred work. A call that defers
- * work completes up to two earlier items too, on its own thread. In manual mode there is no such
- * thread, no call completes the work of others, and the application calls
+ * work completes up to two earlier items too, on its own thread. A call that lacks memory completes
+ * all items that it can. Do not hold a lock that a release callback takes in such a call. In manual
+ * mode there is no such thread, no call completes the work of others, and the application calls
  * arrowdevice_deferred_run().
  *
  * @param on  1 for manual mode, or 0 for the library's thread. Every other value counts as 1.

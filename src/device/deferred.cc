@@ -96,15 +96,19 @@ void DeferredWork::add(std::unique_ptr<Deferred> work) noexcept {
     log(LogLevel::kError, "no thread can be started for deferred releases: call arrowdevice_deferred_run()");
 }
 
+// Returns true if a call of the program may destroy the work of other calls. In a callback of deferred work the depth
+// of such calls would have no limit.
+bool DeferredWork::may_run_here() const noexcept { return lines_.size() > 0 && !manual_ && !CompletingWork::is_here(); }
+
 // Destroys work in small portions where work is deferred, so that the library's thread need not be woken for it. The
-// driver is asked about few lines, because most of them may wait for a long time. A callback of deferred work does not
-// do this, because its depth would have no limit.
+// driver is asked about few lines, because most of them may wait for a long time.
 void DeferredWork::destroy_few() noexcept {
   constexpr int64_t kMostDestroyed = 2;
   constexpr int64_t kMostAsked = 4;
-  if (lines_.size() == 0 || manual_ || CompletingWork::is_here()) return;
-  run(kMostDestroyed, kMostAsked);
+  if (may_run_here()) run(kMostDestroyed, kMostAsked);
 }
+
+bool DeferredWork::reclaim() noexcept { return may_run_here() && run(-1) > 0; }
 
 // Needs mutex_. If no thread can start, the program's calls of arrowdevice_deferred_run() destroy the work.
 bool DeferredWork::start_thread() noexcept {

@@ -50,6 +50,10 @@ class DeferredWork {
   // number of items destroyed.
   int64_t run(int64_t max) noexcept { return run(max, INT64_MAX); }
 
+  // Destroys the work that has finished, except in manual mode and in a callback of deferred work. A call that lacks
+  // memory uses this before it fails. Returns true if it has destroyed any work.
+  bool reclaim() noexcept;
+
   // Count work of another thread as deferred. Each begin_outside() is followed by one end_outside().
   void begin_outside() noexcept;
   void end_outside() noexcept;
@@ -62,6 +66,7 @@ class DeferredWork {
   class Awaiting;
 
   void add(std::unique_ptr<Deferred> work) noexcept;
+  bool may_run_here() const noexcept;
   void destroy_few() noexcept;
   int64_t run(int64_t max, int64_t most_asked) noexcept;
   bool start_thread() noexcept;
@@ -77,7 +82,7 @@ class DeferredWork {
   DeferredLines lines_;
   int64_t destroying_ = 0;           // number of items that are being destroyed, and of work outside
   int64_t awaited_ = 0;              // number of waiting threads, and of items that are awaited
-  std::atomic<bool> manual_{false};  // destroy_few() reads it without the mutex
+  std::atomic<bool> manual_{false};  // may_run_here() reads it without the mutex
   bool used_ = false;
   bool has_thread_ = false;
   bool is_thread_idle_ = false;

@@ -50,9 +50,9 @@ class Pool : public std::enable_shared_from_this<Pool> {
     former.swap(owner_);
   }
 
-  // Allocates `size` > 0 bytes. `queue` is the queue that uses the memory first, or NULL. If the device is full, frees
-  // the cached memory and asks the driver again. Fails with ENOMEM if there is still no memory, and then names the
-  // largest holders.
+  // Allocates `size` > 0 bytes. `queue` is the queue that uses the memory first, or NULL. If the device is full,
+  // completes deferred work that has finished, frees the cached memory and asks the driver again. Fails with ENOMEM if
+  // there is still no memory, and then names the largest holders.
   Allocation allocate(Queue* queue, int64_t size, Holder holder);
 
   // Frees all cached memory, and what the device and its backend keep for reuse.

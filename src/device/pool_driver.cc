@@ -83,15 +83,17 @@ void Pool::unreserve(int64_t capacity) noexcept {
   stats_.used_bytes -= capacity;
 }
 
-// Counts a new block as used, within the limit. Frees the cached memory if the limit requires it.
+// Counts a new block as used, within the limit. If the limit requires it, frees the memory of deferred work that has
+// finished, and the cached memory.
 void Pool::reserve(int64_t capacity) {
   const auto fits = [&] {
     const int64_t held = stats_.used_bytes + stats_.cached_bytes + *waiting_bytes_;
     return options_.max_bytes == 0 || held + capacity <= options_.max_bytes;
   };
   std::unique_lock lock(mutex_);
-  if (!fits() && stats_.cached_bytes > 0) {
+  if (!fits()) {
     lock.unlock();
+    DeferredWork::instance().reclaim();
     free_cached();
     lock.lock();
   }
@@ -108,8 +110,9 @@ void* Pool::ask_driver(Queue*& queue, int64_t capacity) {
   try {
     return ask_driver_once(queue, capacity);
   } catch (const Error& e) {
-    const bool has_cached_memory = stats().cached_bytes > 0;
-    if (e.code() != ENOMEM || !has_cached_memory) throw;
+    if (e.code() != ENOMEM) throw;
+    const bool is_reclaimed = DeferredWork::instance().reclaim();
+    if (!is_reclaimed && stats().cached_bytes == 0) throw;
   }
   trim();
   return ask_driver_once(queue, capacity);

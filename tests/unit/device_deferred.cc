@@ -299,6 +299,30 @@ TEST_CASE("a call that defers work asks about the work of few queues") {
   for (const auto& sample : samples) CHECK(sample->ledger.live() == 0);
 }
 
+TEST_CASE("a pool that lacks memory destroys deferred work that has finished") {
+  constexpr int64_t kBytes = 1 << 20;
+  begin();
+  auto options = pool_options();
+  options.max_bytes = kBytes;
+  const Pool limited = make_pool(sim(0), &options);
+  const Pool free = make_pool(sim(0));
+  const Queue queue = make_queue(sim(0));
+  const Sample sample(field("l"), {.rows = kBytes / 8, .nulls = Nulls::kNone});
+  for (arrowdevice_pool* const pool : {limited.get(), free.get()}) {
+    Array first = copy(*sample.host, *sample.schema, sim(0), copy_options(0, nullptr, pool));
+    BlockedThread thread;
+    Held engine(0);
+    must(arrowdevice_array_release_after, first.get(), queue.get());
+    engine.resume();
+    must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
+    CHECK(stats(pool).used_bytes == kBytes);
+    if (pool == free.get()) control::fail_next("buffer_allocate", ENOMEM);
+    void* const buffer = output_of(arrowdevice_buffer_allocate, sim(0), pool, nullptr, kBytes);
+    CHECK(stats(pool).used_bytes == kBytes);
+    arrowdevice_buffer_free(sim(0), nullptr, buffer);
+  }
+}
+
 TEST_CASE("wait_idle without deferred work returns at once") {
   begin();
   must(arrowdevice_wait_idle, ARROWDEVICE_POLL);

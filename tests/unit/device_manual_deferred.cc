@@ -87,6 +87,33 @@ TEST_CASE("wait_idle in manual mode runs the deferred work itself") {
   CHECK(sample.ledger.live() == 0);
 }
 
+TEST_CASE("no call completes the work of others in manual mode") {
+  constexpr int64_t kBytes = 1 << 20;
+  begin();
+  become_manual();
+  auto options = pool_options();
+  options.max_bytes = kBytes;
+  const Pool pool = make_pool(sim(0), &options);
+  const Queue queue = make_queue(sim(0));
+  const Queue waiting = make_queue(sim(1));
+  const Sample sample(field("l"), {.rows = kBytes / 8, .nulls = Nulls::kNone});
+  Sample later(field("l"));
+  Array first = copy(*sample.host, *sample.schema, sim(0), copy_options(0, nullptr, pool.get()));
+  Held engine(0);
+  Held other(1);
+  must(arrowdevice_array_release_after, first.get(), queue.get());
+  engine.resume();
+  must(arrowdevice_queue_finish, queue.get(), ARROWDEVICE_NO_TIMEOUT);
+  must(arrowdevice_array_release_after, later.host.get(), waiting.get());
+  CHECK(stats(pool.get()).used_bytes == kBytes);
+  void* buffer = nullptr;
+  must_fail(ENOMEM, arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, kBytes, &buffer);
+  must(arrowdevice_deferred_run, -1, nullptr);
+  arrowdevice_buffer_free(sim(0), nullptr, output_of(arrowdevice_buffer_allocate, sim(0), pool.get(), nullptr, kBytes));
+  other.resume();
+  must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
+}
+
 TEST_CASE("manual mode cannot be ended after work was deferred") {
   begin();
   become_manual();
