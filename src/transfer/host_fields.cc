@@ -222,8 +222,11 @@ class Measurement {
 
 bool HostFields::reserve(int64_t fields) noexcept {
   if (fields <= capacity_) return true;
-  const auto taken =
-      kept_blocks::take(std::max(fields, 2 * int64_t{capacity_}) * static_cast<int64_t>(sizeof(HostField)));
+  constexpr int64_t kMostInBlock = int64_t{64} << 10;
+  int64_t bytes = std::max(fields, 2 * int64_t{capacity_}) * static_cast<int64_t>(sizeof(HostField));
+  // Columns may have children, so a large request gets the largest block of its kind. Growing would copy all fields.
+  if (bytes > kMostInBlock / 2) bytes = std::max(bytes, kMostInBlock);
+  const auto taken = kept_blocks::take(bytes);
   if (taken.block == nullptr) return false;
   auto* const moved = static_cast<HostField*>(taken.block);
   std::memcpy(taken.block, fields_, static_cast<size_t>(size_) * sizeof(HostField));

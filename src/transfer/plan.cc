@@ -34,7 +34,6 @@ class Planner {
       bool complete = true;
       for (int32_t field = 0; field < tree_.size(); ++field) {
         if (plan_[field].is_known) {
-          if (tree_[field].is_plain) continue;
           complete &= resolve_children(field);
         } else {
           // The first batch also reads the index data that this field needs if all of its rows are needed.
@@ -67,7 +66,6 @@ class Planner {
   void lay_out_references() {
     int32_t count = 0;
     for (int32_t field = 0; field < tree_.size(); ++field) {
-      if (tree_[field].is_plain) continue;
       const int32_t parent = tree_[field].parent;
       if (range_depends_on_data(field) || (parent >= 0 && range_depends_on_data(parent)))
         plan_[field].references = count++;
