@@ -4,8 +4,8 @@
 //
 //   bench-cost            lists the cases: name, useful number of repetitions, and the bounds on instructions, operator
 //                         new calls, locks of a mutex, cache lines of code, and cache lines of data that two threads
-//                         share ("-" for no bound), separated by tabs. The last word is "threads" if other threads
-//                         take part, so that locks and lines vary
+//                         share ("-" for no bound), separated by tabs. The last word is "plugin" if a plugin takes
+//                         part. Its instructions are not counted, and its threads make locks and lines vary
 //   bench-cost CASE N     repeats the case N times, and prints the number of operator new calls per repetition
 //   bench-cost CASE shared  makes the call once on each of four threads, and prints the addresses of the functions that
 //                         begin and end a measured call
@@ -205,7 +205,7 @@ const std::map<std::string, Case>& cases() {
       {"copy of 8 x 100 int64", {100, "3000\t0\t0\t-\t4", [] { return copy<Batch>(kColumns, kFewRows); }}},
       {"copy of 1000 x 100 int64", {10, "280000\t-\t-\t-", [] { return copy<Batch>(1'000, kFewRows); }}},
       {"copy of 600 varied x 100", {10, "370000\t-\t-\t-", [] { return copy<Varied>(600, kFewRows); }}},
-      {"copy of 8 x 1 int64 to a simulated device", {100, "8000\t-\t-\t-\tthreads", copy_to_device}},
+      {"copy of 8 x 1 int64 to a simulated device", {100, "8000\t-\t-\t-\tplugin", copy_to_device}},
       {"release of 8 columns by the producer", {1'000, "-\t0\t-\t-", release_by_the_producer}},
       {"export and release of 8 columns", {1'000, "177\t-\t-\t-", [] { return export_and_release(kColumns); }}},
       {"import and release of 8 columns", {1'000, "2200\t2\t0\t100\t4", [] { return import_and_release(kColumns); }}},

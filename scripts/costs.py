@@ -8,8 +8,9 @@ cache lines of code that a warm call executes. If a case has a bound on it, the 
 threads share: one writes them in a warm call, and the other uses them in its own. valgrind counts, so that the
 machine's load does not matter. Instructions and lines depend on compiler and C library, so each pair of those has its
 baseline, bench/costs/NAME.json. The exit code is 1 if a case costs 5% more instructions than in the baseline, 5% and
-four more lines, more than four more shared lines, or one allocation or lock more. If other threads take part in a
-case, its locks and lines vary, and the baseline does not have them.
+four more lines, more than four more shared lines, or one allocation or lock more. If a plugin takes part in a case,
+neither its instructions nor those of what it calls are counted. Its threads make locks and lines vary, so that the
+baseline does not have them.
 --update writes the baseline. Without a baseline for this compiler and C library the script compares nothing, and the
 last line says so.
 """
@@ -52,6 +53,38 @@ def run(tool, *command):
 def instructions(program, name, times):
     done = run(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"], program, name, str(times))
     return int(re.search(r"I +refs: +([\d,]+)", done.stderr)[1].replace(",", "")), done.stdout.strip()
+
+
+def is_plugin(path):
+    return os.path.basename(path).startswith("libarrowdevice-")
+
+
+def instructions_without_plugin(program, name, times):
+    """Does the same without the calls of a plugin. The threads of a plugin begin with such a call, too."""
+    with tempfile.TemporaryDirectory() as folder:
+        recorded = os.path.join(folder, "calls")
+        done = run(["--tool=callgrind", "--compress-pos=no", "--compress-strings=no",
+                    f"--callgrind-out-file={recorded}"], program, name, str(times))
+        count = 0
+        caller = callee = ""
+        is_call = False
+        with open(recorded, encoding="utf-8") as file:
+            for line in map(str.strip, file):
+                key, _, value = line.partition("=")
+                if key == "ob":
+                    caller = value
+                elif key == "cob":
+                    callee = value
+                elif key == "calls":
+                    is_call = True
+                elif cost := re.fullmatch(r"(?:0x[0-9a-f]+ )?\d+ (\d+)", line):
+                    if not is_call:
+                        count += int(cost[1])
+                    elif is_plugin(callee) and not is_plugin(caller):
+                        count -= int(cost[1])
+                    if is_call:
+                        is_call, callee = False, ""
+    return count, done.stdout.strip()
 
 
 def locks_and_lines(program, name):
@@ -99,8 +132,9 @@ def shared_lines(program, name):
 
 def measure(program, case):
     name, times = case["name"], case["times"]
-    few, _ = instructions(program, name, times)
-    many, allocations = instructions(program, name, 2 * times)
+    count = instructions_without_plugin if case["varies"] else instructions
+    few, _ = count(program, name, times)
+    many, allocations = count(program, name, 2 * times)
     locks, lines = locks_and_lines(program, name)
     shared = {"shared": shared_lines(program, name)} if "shared" in case["bounds"] else {}
     return {**case, "counts": {"instructions": round((many - few) / times), "allocations": int(allocations),
@@ -110,7 +144,7 @@ def measure(program, case):
 def list_cases(program):
     for line in subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines():
         name, times, *bounds = line.split("\t")
-        yield {"name": name, "times": int(times), "varies": ("locks", "lines") if bounds[-1] == "threads" else (),
+        yield {"name": name, "times": int(times), "varies": ("locks", "lines") if bounds[-1] == "plugin" else (),
                "bounds": {kind: int(bound) for kind, bound in zip(KINDS, bounds) if bound.isdigit()}}
 
 

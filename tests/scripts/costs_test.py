@@ -11,8 +11,9 @@ import unittest
 
 SCRIPTS = sys.argv.pop(1)
 
-# Stands for valgrind. Each repetition costs as many instructions as COSTS says. The warm call takes LOCKS locks, and
-# its instructions are on two cache lines, and on those of the addresses in LINES.
+# Stands for valgrind. Each repetition costs as many instructions as COSTS says. The calls of a plugin by the library
+# cost PLUGIN of them. The warm call takes LOCKS locks, and its instructions are on two cache lines, and
+# on those of the addresses in LINES.
 VALGRIND = """#!/bin/sh
 for last; do :; done
 for option; do
@@ -22,9 +23,13 @@ for option; do
     exit ;;
   esac
   case $option in --callgrind-out-file=*)
-    printf 'fn=call\\n0x1000 0 1\\n0x1004 0 1\\ncfn=pthread_mutex_lock@@GLIBC_2.2.5\\ncalls=90 0x1040 0\\n' >"${option#*=}"
+    printf 'fn=call\\n0x1000 0 1\\n0x1004 0 1\\ncfn=pthread_mutex_lock@@GLIBC_2.2.5\\ncalls=90 0x1040 0\\n0x1000 0 0\\n' >"${option#*=}"
     printf 'fn=pthread_mutex_lock@@GLIBC_2.2.5\\n0x1040 0 %s\\n' $LOCKS >>"${option#*=}"
     for line in $LINES; do printf '%s 0 1\\n' $line; done >>"${option#*=}"
+    printf 'ob=/lib/libarrowdevice.so.0\\nfn=copy\\n1 %s\\n' $((1000 + (COSTS - PLUGIN) * last)) >>"${option#*=}"
+    printf 'cob=/lib/libarrowdevice-sim.so\\ncfn=f\\ncalls=1 1\\n1 %s\\n' $((PLUGIN * last)) >>"${option#*=}"
+    printf 'calls=1 1\\n1 9\\nob=/lib/libarrowdevice-sim.so\\nfn=f\\n1 %s\\n' $((PLUGIN * last - 7)) >>"${option#*=}"
+    printf 'cob=/lib/libc.so.6\\ncfn=g\\ncalls=1 1\\n1 7\\nob=/lib/libc.so.6\\nfn=g\\n1 7\\n' >>"${option#*=}"
   esac
 done
 echo "==1== I   refs:      $((1000 + $COSTS * last))" >&2
@@ -35,7 +40,7 @@ READELF = """#!/bin/sh
 echo "  [     0]  GCC: (Debian 12.2.0-14) 12.2.0"
 """
 PROGRAM = """#!/bin/sh
-printf 'copy\\t10\\t400\\t2\\t-\\t2%s%s\\n' "${SHARED:+\t$SHARED}" "${THREADS:+\tthreads}"
+printf 'copy\\t10\\t400\\t2\\t-\\t2%s%s\\n' "${SHARED:+\t$SHARED}" "${PLUGIN:+\tplugin}"
 """
 
 
@@ -51,12 +56,12 @@ class Costs(unittest.TestCase):
             os.chmod(path, stat.S_IRWXU)
         self.baseline = os.path.join(self.folder, "baseline.json")
 
-    def costs(self, instructions, allocations, *options, locks=3, lines="", threads="", shared="", trace=""):
+    def costs(self, instructions, allocations, *options, locks=3, lines="", plugin="", shared="", trace=""):
         with open(os.path.join(self.folder, "trace"), "w", encoding="utf-8") as file:
             file.write(trace)
         environment = os.environ | {"PATH": self.folder + ":" + os.environ["PATH"], "COSTS": str(instructions),
                                     "ALLOCATES": str(allocations), "LOCKS": str(locks), "LINES": lines,
-                                    "THREADS": threads, "SHARED": shared, "TRACE": os.path.join(self.folder, "trace")}
+                                    "PLUGIN": plugin, "SHARED": shared, "TRACE": os.path.join(self.folder, "trace")}
         done = subprocess.run([sys.executable, os.path.join(SCRIPTS, "costs.py"), os.path.join(self.folder, "program"),
                                "--baseline=" + self.baseline, *options], env=environment, capture_output=True, text=True)
         return done.returncode, done.stdout
@@ -98,9 +103,14 @@ class Costs(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("FAILED: copy: lines grew from 2 to 7", out)
 
-    def test_locks_and_lines_of_a_case_with_other_threads_may_vary(self):
-        self.costs(300, 2, "--update", threads="yes")
-        code, out = self.costs(300, 2, locks=9, lines="0x1080", threads="yes")
+    def test_the_instructions_of_a_plugin_are_not_counted(self):
+        self.assertEqual(self.costs(300, 2, "--update", plugin="120")[0], 0)
+        with open(self.baseline, encoding="utf-8") as file:
+            self.assertEqual(json.load(file), {"copy": {"instructions": 180, "allocations": 2}})
+
+    def test_locks_and_lines_of_a_case_with_a_plugin_may_vary(self):
+        self.costs(300, 2, "--update", plugin="120")
+        code, out = self.costs(300, 2, locks=9, lines="0x1080", plugin="120")
         self.assertEqual(code, 0, out)
 
     def test_cache_lines_that_two_threads_share_are_counted(self):
