@@ -197,17 +197,17 @@ struct Case {
 const std::map<std::string, Case>& cases() {
   static const std::map<std::string, Case> all = {
       {"copy of the last 10 rows of 8 x 1M int64",
-       {100, "2500\t-\t-\t100", [] { return copy_last_rows(std::make_shared<Batch>(kColumns, kMillion)); }}},
+       {100, "2380\t-\t-\t100", [] { return copy_last_rows(std::make_shared<Batch>(kColumns, kMillion)); }}},
       {"copy of the last 10 rows of 8 x 10M int64",
-       {100, "2500\t-\t-\t-", [] { return copy_last_rows(std::make_shared<Batch>(kColumns, 10 * kMillion)); }}},
+       {100, "2380\t-\t-\t-", [] { return copy_last_rows(std::make_shared<Batch>(kColumns, 10 * kMillion)); }}},
       {"copy of the last 10 rows of 10M utf8",
        {100, "1000\t-\t-\t-", [] { return copy_last_rows(std::make_shared<Texts>(10 * kMillion)); }}},
       {"copy of 8 x 100 int64", {100, "3000\t0\t0\t-\t4", [] { return copy<Batch>(kColumns, kFewRows); }}},
-      {"copy of 1000 x 100 int64", {10, "280000\t-\t-\t-", [] { return copy<Batch>(1'000, kFewRows); }}},
-      {"copy of 600 varied x 100", {10, "370000\t-\t-\t-", [] { return copy<Varied>(600, kFewRows); }}},
+      {"copy of 1000 x 100 int64", {10, "275000\t-\t-\t-", [] { return copy<Batch>(1'000, kFewRows); }}},
+      {"copy of 600 varied x 100", {10, "355000\t-\t-\t-", [] { return copy<Varied>(600, kFewRows); }}},
       {"copy of 8 x 1 int64 to a simulated device", {100, "8000\t-\t-\t-\tplugin", copy_to_device}},
       {"release of 8 columns by the producer", {1'000, "-\t0\t-\t-", release_by_the_producer}},
-      {"export and release of 8 columns", {1'000, "177\t-\t-\t-", [] { return export_and_release(kColumns); }}},
+      {"export and release of 8 columns", {1'000, "173\t-\t-\t-", [] { return export_and_release(kColumns); }}},
       {"import and release of 8 columns", {1'000, "2200\t2\t0\t100\t4", [] { return import_and_release(kColumns); }}},
       {"import and release of 108 columns", {100, "20000\t2\t0\t-", [] { return import_and_release(kColumns + 100); }}},
       {"import and release of 1000 columns", {10, "180000\t2\t0\t-", [] { return import_and_release(1'000); }}},
@@ -215,8 +215,8 @@ const std::map<std::string, Case>& cases() {
       {"share and release of 8 x 1M", {1'000, "-\t1\t-\t-", [] { return share(kMillion); }}},
       {"slice and release of 8 x 100", {1'000, "-\t1\t-\t-", [] { return slice(kFewRows); }}},
       {"slice and release of 8 x 1M", {1'000, "-\t1\t-\t-", [] { return slice(kMillion); }}},
-      {"buffer of a pool with 10 others", {1'000, "1700\t3\t5\t-", [] { return allocate_beside(10); }}},
-      {"buffer of a pool with 10000 others", {1'000, "1700\t3\t5\t-", [] { return allocate_beside(10'000); }}},
+      {"buffer of a pool with 10 others", {1'000, "1600\t2\t4\t-", [] { return allocate_beside(10); }}},
+      {"buffer of a pool with 10000 others", {1'000, "1640\t2\t4\t-", [] { return allocate_beside(10'000); }}},
       {"two moves of 8 x 100", {1'000, "-\t0\t-\t-", [] { return move(kFewRows); }}},
   };
   return all;
