@@ -29,7 +29,7 @@ ARROWDEVICE_API int arrowdevice_deferred_set_manual(int on, arrowdevice_error* e
 
 ARROWDEVICE_API int arrowdevice_deferred_run(int64_t max, int64_t* done, arrowdevice_error* error) {
   return guarded(error, [&] {
-    const int64_t n_returned = link::ReleasePipes::instance().run(max);
+    const int64_t n_returned = link::ReleasePipes::run(max);
     const int64_t n = n_returned + device::DeferredWork::instance().run(max < 0 ? max : max - n_returned);
     if (done != nullptr) *done = n;
   });

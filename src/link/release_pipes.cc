@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -44,7 +43,6 @@ struct Pipe {
 }  // namespace
 
 ReleasePipes& ReleasePipes::instance() {
-  static std::atomic<ReleasePipes*> published{nullptr};
   static auto* const created = [] {
     auto made = std::make_unique<ReleasePipes>();
     process::run_in_children([] {
@@ -116,11 +114,13 @@ void ReleasePipes::run_thread() noexcept {
   }
 }
 
-int64_t ReleasePipes::run(int64_t max) {
+int64_t ReleasePipes::run(int64_t max) noexcept {
+  auto* const pipes = published.load();
+  if (pipes == nullptr) return 0;
   int64_t done = 0;
   for (;;) {
     const int64_t left = max < 0 ? kEventsAtOnce : std::min<int64_t>(max - done, kEventsAtOnce);
-    const int64_t n = left > 0 ? destroy(static_cast<int>(left), 0) : 0;
+    const int64_t n = left > 0 ? pipes->destroy(static_cast<int>(left), 0) : 0;
     if (n <= 0) return done;
     done += n;
   }

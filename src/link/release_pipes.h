@@ -4,6 +4,7 @@
 // that ends. When the last copy is closed, the owner's memory is not used any more.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <forward_list>
 #include <map>
@@ -50,10 +51,12 @@ class ReleasePipes {
   WriteEnd open(std::shared_ptr<array::BufferOwner> owner);
 
   // Destroys the owners of closed pipes, without waiting: at most `max`, or all if `max` is negative. Returns their
-  // number.
-  int64_t run(int64_t max);
+  // number. A process that has made no handle has none.
+  static int64_t run(int64_t max) noexcept;
 
  private:
+  static inline std::atomic<ReleasePipes*> published{nullptr};
+
   struct Watched {
     std::shared_ptr<array::BufferOwner> owner;
     FileDescriptor read_end;  // closed before the memory is free

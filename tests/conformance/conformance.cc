@@ -13,6 +13,7 @@ std::string lacking(uint32_t needs) {
   if ((needs & kNeedsBacklog) != 0)
     return "there is no second device of this type and no gate for a queue, or copies block";
   if ((needs & kNeedsDiscrete) != 0) return "the CPU uses the memory in place";
+  if ((needs & kNeedsShareable) != 0) return "the device has no memory that other processes can open";
   if ((needs & kNeedsBounds) != 0) return "the backend does not know how large a buffer is";
   return "copies to and from the host are staged";
 }
@@ -41,8 +42,8 @@ std::span<const Case> cases() {
     std::vector<Case> made;
     for (const auto& part :
          {device_cases(), buffer_cases(), queue_cases(), order_cases(), pool_cases(), copy_cases(), padding_cases(),
-          slice_cases(), share_cases(), children_cases(), event_cases(), export_cases(), view_cases(), failure_cases(),
-          cost_cases(), peer_cases(), thread_cases()}) {
+          slice_cases(), share_cases(), handle_cases(), children_cases(), event_cases(), export_cases(), view_cases(),
+          failure_cases(), cost_cases(), peer_cases(), thread_cases()}) {
       made.insert(made.end(), part.begin(), part.end());
     }
     return made;

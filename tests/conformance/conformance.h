@@ -27,6 +27,7 @@ inline constexpr uint32_t kNeedsDirect = 8;    // copies to and from the host ar
 inline constexpr uint32_t kNeedsBounds = 16;   // the backend knows the size of a buffer
 // There is another device of the same type, or the driver has a gate for a queue.
 inline constexpr uint32_t kNeedsBacklog = 32;
+inline constexpr uint32_t kNeedsShareable = 64;  // the device has memory that other processes can open
 
 struct Case {
   const char* name;  // a sentence about behaviour

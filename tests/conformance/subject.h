@@ -117,6 +117,7 @@ std::span<const Case> order_cases();
 std::span<const Case> padding_cases();
 std::span<const Case> slice_cases();
 std::span<const Case> share_cases();
+std::span<const Case> handle_cases();
 std::span<const Case> children_cases();
 std::span<const Case> event_cases();
 std::span<const Case> export_cases();

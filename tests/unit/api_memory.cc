@@ -233,7 +233,7 @@ TEST_CASE("invalid pools are refused") {
   auto options = pool_options();
   options.flags = ARROWDEVICE_POOL_WAIT_FOR_CONTEXT;
   must_fail_saying(ENOTSUP, "device_record_event", arrowdevice_pool_create, sim(0), &options, &pool);
-  options.flags = ARROWDEVICE_POOL_WAIT_FOR_CONTEXT << 1;
+  options.flags = uint32_t{1} << 31;
   must_fail_saying(EINVAL, "flags", arrowdevice_pool_create, sim(0), &options, &pool);
   options = pool_options();
   options.max_bytes = -1;

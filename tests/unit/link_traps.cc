@@ -26,6 +26,16 @@ int64_t shared_mappings() {
   return n;
 }
 
+struct Usage {
+  int64_t descriptors = open_descriptors();
+  int64_t mappings = shared_mappings();
+  friend bool operator==(const Usage&, const Usage&) = default;
+};
+
+// The address sanitizer's allocator may stay locked in a process that was forked while another thread was in it.
+#ifndef IS_SANITIZED
+constexpr int kKills = 1000;
+
 // Returns the bytes of memory files of all processes.
 int64_t shared_memory() {
   std::ifstream facts("/proc/meminfo");
@@ -35,17 +45,7 @@ int64_t shared_memory() {
   return -1;
 }
 
-struct Usage {
-  int64_t descriptors = open_descriptors();
-  int64_t mappings = shared_mappings();
-  friend bool operator==(const Usage&, const Usage&) = default;
-};
-
 void sleep_for(int64_t microseconds) { std::this_thread::sleep_for(std::chrono::microseconds(microseconds)); }
-
-// The address sanitizer's allocator may stay locked in a process that was forked while another thread was in it.
-#ifndef IS_SANITIZED
-constexpr int kKills = 1000;
 
 // Opens handles, reads them and releases them until the other process ends.
 void use_handles(int socket, const SampleRows& sample) {
