@@ -5,9 +5,11 @@
 #include <arrowdevice/arrowdevice.hpp>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -44,5 +46,14 @@ std::vector<std::remove_cv_t<T>> list(ad::Span<T> values) {
 template <typename Owner>
 constexpr bool kMovesOnly = std::is_nothrow_move_constructible_v<Owner>&& std::is_nothrow_move_assignable_v<Owner> &&
                             !std::is_copy_constructible_v<Owner> && !std::is_copy_assignable_v<Owner>;
+
+// Waits at most ten seconds until the pool's memory is unused, because a thread of the library frees the memory of
+// handles. Returns true if it is unused.
+inline bool comes_back(const ad::Pool& pool) {
+  for (int i = 0; i < 10'000 && pool.stats().used_bytes > 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return pool.stats().used_bytes == 0;
+}
 
 }  // namespace cpp_test

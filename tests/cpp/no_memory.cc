@@ -87,3 +87,28 @@ TEST_CASE("add() changes neither builder nor column when memory is exhausted") {
   const ad::View view = std::move(builder).build().view();
   CHECK(list(view.column(name).values<int32_t>()) == std::vector<int32_t>{4, 5});
 }
+
+TEST_CASE("a handle is made and opened, or nothing changes when memory is exhausted") {
+  const ad::Device cpu = ad::Device::find_by_name("cpu");
+  const ad::Pool pool(cpu, ad::pool_options(ARROWDEVICE_POOL_SHAREABLE));
+  auto options = ad::copy_options(ARROWDEVICE_COPY_ALWAYS);
+  options.pool = pool.get();
+  ad::TypedArray made = ad::make_array(std::vector<int32_t>{4, 5}).to_device(cpu, options);
+  ad::IpcHandle handle;
+  const int64_t failures_to_make = fail_each_allocation([&] { handle = made.array.ipc_handle(made.schema); });
+  CHECK(failures_to_make > 5);
+  CHECK(handle->copied_bytes == 0);
+
+  std::pair<ad::DeviceArray, ad::Schema> opened;
+  const int64_t failures_to_open =
+      fail_each_allocation([&] { opened = ad::DeviceArray::open_ipc_handle(handle.bytes(), handle.descriptors()); });
+  CHECK(failures_to_open > 5);
+  handle.reset();
+  made.array.reset();
+  {
+    const ad::View view(std::move(opened.first), opened.second);
+    CHECK(list(view.values<int32_t>()) == std::vector<int32_t>{4, 5});
+    CHECK(pool.stats().used_bytes > 0);
+  }
+  CHECK(comes_back(pool));  // no failed call has kept the memory
+}

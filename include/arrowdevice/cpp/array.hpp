@@ -48,6 +48,26 @@ class Array : public detail::StructOwner<ArrowArray> {
   using StructOwner::StructOwner;
 };
 
+/**
+ * Owns a handle, which gives an array to another process (see ipc.h). The bytes and descriptors also
+ * are members of the struct: `handle->bytes`.
+ */
+class IpcHandle : public detail::StructOwner<arrowdevice_ipc_handle> {
+ public:
+  using StructOwner::StructOwner;
+
+  /** Returns a copy of the bytes. */
+  std::vector<uint8_t> bytes() const {
+    const arrowdevice_ipc_handle& held = *detail::held_by(*this, "handle");
+    return std::vector<uint8_t>(held.bytes, held.bytes + held.size);
+  }
+  /** Returns the numbers of the descriptors, which this object still owns. */
+  std::vector<int> descriptors() const {
+    const arrowdevice_ipc_handle& held = *detail::held_by(*this, "handle");
+    return std::vector<int>(held.descriptors, held.descriptors + held.n_descriptors);
+  }
+};
+
 /** Owns an ArrowDeviceArray. */
 class DeviceArray : public detail::StructOwner<ArrowDeviceArray> {
  public:
@@ -71,6 +91,18 @@ class DeviceArray : public detail::StructOwner<ArrowDeviceArray> {
                                  void (*event_release)(void* user, void* sync_event), void* user) {
     DeviceArray out;
     detail::call(arrowdevice_array_export_event, device.get(), moved.get(), sync_event, event_release, user, out.get());
+    return out;
+  }
+
+  /**
+   * Calls arrowdevice_array_open_ipc_handle(). Returns the array and its type. The caller closes the
+   * descriptors.
+   */
+  static std::pair<DeviceArray, Schema> open_ipc_handle(const std::vector<uint8_t>& bytes,
+                                                        const std::vector<int>& descriptors) {
+    std::pair<DeviceArray, Schema> out;
+    detail::call(arrowdevice_array_open_ipc_handle, bytes.data(), static_cast<int64_t>(bytes.size()),
+                 descriptors.data(), static_cast<int64_t>(descriptors.size()), out.first.get(), out.second.get());
     return out;
   }
 
@@ -124,6 +156,11 @@ class DeviceArray : public detail::StructOwner<ArrowDeviceArray> {
                  out.first.get(), out.second.get());
     return out;
   }
+  /** Calls arrowdevice_array_get_ipc_handle(). This array becomes a shared owner, unless it is copied. */
+  IpcHandle ipc_handle(const Schema& schema) { return ipc_handle(schema, nullptr); }
+  IpcHandle ipc_handle(const Schema& schema, const arrowdevice_copy_options& options) {
+    return ipc_handle(schema, &options);
+  }
   /** Calls arrowdevice_array_is_ready(). */
   bool is_ready(Device source = {}) const {
     int ready = 0;
@@ -167,6 +204,11 @@ class DeviceArray : public detail::StructOwner<ArrowDeviceArray> {
   Array to_host(const Schema& schema, const arrowdevice_copy_options* options) {
     Array out;
     detail::call(arrowdevice_array_to_host, get(), schema.get(), options, out.get());
+    return out;
+  }
+  IpcHandle ipc_handle(const Schema& schema, const arrowdevice_copy_options* options) {
+    IpcHandle out;
+    detail::call(arrowdevice_array_get_ipc_handle, get(), schema.get(), options, out.get());
     return out;
   }
   std::future<Array> to_host_async(const Schema& schema, const arrowdevice_copy_options* options) {

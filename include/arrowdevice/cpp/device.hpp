@@ -18,8 +18,15 @@
 namespace arrowdevice {
 namespace cpp {
 
-/** Makes options with `struct_size`. All other members are 0. */
-inline arrowdevice_pool_options pool_options() noexcept { return detail::sized<arrowdevice_pool_options>(); }
+/**
+ * Makes options with `struct_size` and these flags (a sum of ARROWDEVICE_POOL_*). All other members
+ * are 0.
+ */
+inline arrowdevice_pool_options pool_options(uint32_t flags = 0) noexcept {
+  auto options = detail::sized<arrowdevice_pool_options>();
+  options.flags = flags;
+  return options;
+}
 
 /**
  * A device. The value owns no resource, because devices are never destroyed. Equal values are the

@@ -76,6 +76,7 @@ inline auto& release_of(ArrowArray& c) noexcept { return c.release; }
 inline auto& release_of(ArrowDeviceArray& c) noexcept { return c.array.release; }
 inline auto& release_of(ArrowArrayStream& c) noexcept { return c.release; }
 inline auto& release_of(ArrowDeviceArrayStream& c) noexcept { return c.release; }
+inline auto& release_of(arrowdevice_ipc_handle& c) noexcept { return c.release; }
 
 inline void release(ArrowSchema& c) noexcept { arrowdevice_schema_release(&c); }
 inline void release(ArrowArray& c) noexcept { arrowdevice_host_array_release(&c); }
@@ -84,6 +85,7 @@ inline void release(ArrowArrayStream& c) noexcept {
   if (c.release != nullptr) c.release(&c);
 }
 inline void release(ArrowDeviceArrayStream& c) noexcept { arrowdevice_stream_release(&c); }
+inline void release(arrowdevice_ipc_handle& c) noexcept { arrowdevice_ipc_handle_release(&c); }
 
 /** Owns a struct with a release callback. */
 template <typename Struct>
