@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the two processes of the example handle: handle_test.py PROGRAM."""
+"""Runs the two processes of the example handle: handle_test.py GIVER [TAKER]. They may be in different languages."""
 
 import pathlib
 import subprocess
@@ -8,7 +8,8 @@ import tempfile
 import time
 import unittest
 
-PROGRAM = sys.argv.pop(1)
+GIVER, *TAKERS = sys.argv[1:]
+TAKER = TAKERS[0] if TAKERS else GIVER
 SECONDS = 60
 
 
@@ -18,8 +19,8 @@ class HandleTest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.socket = pathlib.Path(folder.name, "socket")
 
-    def start(self, action):
-        process = subprocess.Popen([PROGRAM, action, self.socket], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    def start(self, program, action):
+        process = subprocess.Popen([program, action, self.socket], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(process.kill)
         return process
 
@@ -29,19 +30,19 @@ class HandleTest(unittest.TestCase):
             time.sleep(0.01)
 
     def test_the_column_arrives_and_its_memory_comes_back(self):
-        giver = self.start("give")
+        giver = self.start(GIVER, "give")
         self.wait_for_socket()
-        taker = self.start("take")
+        taker = self.start(TAKER, "take")
         self.assertEqual(taker.communicate(timeout=SECONDS), ('the sum of "number" is 499999500000\n', ""))
         self.assertEqual(taker.returncode, 0)
         self.assertEqual(giver.communicate(timeout=SECONDS), ("0 bytes were copied\nthe memory is free again\n", ""))
         self.assertEqual(giver.returncode, 0)
 
     def test_a_process_that_gives_nothing_is_reported(self):
-        taker = self.start("take")
-        self.assertIn("No such file", taker.communicate(timeout=SECONDS)[1])
+        taker = self.start(TAKER, "take")
+        self.assertIn("no such file", taker.communicate(timeout=SECONDS)[1].lower())
         self.assertEqual(taker.returncode, 1)
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=sys.argv[:1])

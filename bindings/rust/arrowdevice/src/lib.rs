@@ -19,6 +19,8 @@ mod device_type;
 mod error;
 mod from_buffers;
 mod host_copy;
+#[cfg(unix)]
+mod ipc_handle;
 mod library;
 mod node;
 mod options;
@@ -44,6 +46,8 @@ pub use device::{Counters, Device, DeviceInfo, MemoryInfo, PeerFlags};
 pub use device_type::DeviceType;
 pub use error::{Error, ErrorKind, MoveError, Result};
 pub use host_copy::HostCopy;
+#[cfg(unix)]
+pub use ipc_handle::IpcHandle;
 pub use library::{LogLevel, log_reset_handler, log_set_handler, version};
 pub use node::{Layout, Node, NodeBuffer, Role};
 pub use options::{CopyOptions, ImportOptions, Sharing, StreamOptions};

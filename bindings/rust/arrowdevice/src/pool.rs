@@ -23,6 +23,7 @@ unsafe impl Sync for Pool {}
 pub struct PoolOptions {
     max_cached_bytes: i64,
     max_bytes: i64,
+    shareable: bool,
     allocator: Option<PoolAllocator>,
 }
 
@@ -65,6 +66,16 @@ impl PoolOptions {
         self
     }
 
+    /// Makes the memory shareable: other processes can open it without a copy, by handles of
+    /// [`Array::ipc_handle`](crate::Array::ipc_handle). A process that opens an array can read whole
+    /// allocations of the pool. It fails with `Unsupported` if the device has no such memory, and
+    /// with `InvalidInput` if there is an allocator.
+    #[must_use]
+    pub fn shareable(mut self, shareable: bool) -> PoolOptions {
+        self.shareable = shareable;
+        self
+    }
+
     /// Uses an allocator of the application instead of the driver's.
     #[must_use]
     pub fn allocator<A: Allocator>(mut self, allocator: A) -> PoolOptions {
@@ -85,6 +96,7 @@ impl fmt::Debug for PoolOptions {
             .debug_struct("PoolOptions")
             .field("max_cached_bytes", &self.max_cached_bytes)
             .field("max_bytes", &self.max_bytes)
+            .field("shareable", &self.shareable)
             .field("has_allocator", &self.allocator.is_some())
             .finish()
     }
@@ -171,6 +183,11 @@ impl Pool {
     /// allocator.
     pub fn new(device: Device, options: PoolOptions) -> Result<Pool, MoveError<PoolOptions>> {
         let mut raw = sys::arrowdevice_pool_options {
+            flags: if options.shareable {
+                sys::ARROWDEVICE_POOL_SHAREABLE
+            } else {
+                0
+            },
             max_cached_bytes: options.max_cached_bytes,
             max_bytes: options.max_bytes,
             ..options

@@ -6,6 +6,7 @@ mod bounded;
 mod counted;
 mod devices;
 mod errors;
+mod handles;
 mod memory;
 mod ownership;
 mod results;

@@ -145,6 +145,19 @@ fn failed_pool_returns_its_allocator() {
 }
 
 #[test]
+fn shareable_pool_refuses_an_allocator_and_returns_it() {
+    let dropped = Count::default();
+    let options = PoolOptions::new()
+        .shareable(true)
+        .allocator(Counting::new(&dropped, None));
+    let refused = Pool::new(Device::cpu().unwrap(), options).unwrap_err();
+    assert_eq!(refused.error().kind(), ErrorKind::InvalidInput);
+    assert_eq!(dropped.get(), 0);
+    drop(refused);
+    assert_eq!(dropped.get(), 1);
+}
+
+#[test]
 fn pools_count_cache_and_limit_memory() {
     for device in tested() {
         let pool = Pool::new(device, PoolOptions::new().max_bytes(1 << 20)).unwrap();
