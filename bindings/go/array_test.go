@@ -52,10 +52,11 @@ func TestUseAfterReleaseFails(t *testing.T) {
 		_, host := a.ToHost(ctx, nil)
 		_, arrow := a.ToArrow(ctx)
 		_, batch := a.ToRecordBatch(ctx)
+		_, handle := a.IPCHandle(ctx, nil)
 		_, stream := arrowdevice.NewStream(arrowdevice.CPU, numbers.schema(), a)
 		for function, err := range map[string]error{
 			"Device": device, "Field": field, "Ready": ready, "Share": share, "Slice": slice, "Select": selected, "Copy": copied,
-			"ToDevice": moved, "ToHost": host, "ToArrow": arrow, "ToRecordBatch": batch, "NewStream": stream,
+			"ToDevice": moved, "ToHost": host, "ToArrow": arrow, "ToRecordBatch": batch, "NewStream": stream, "IPCHandle": handle,
 			"Wait": a.Wait(ctx), "Validate": a.Validate(ctx, arrowdevice.Full), "ReleaseAfter": a.ReleaseAfter(queue),
 			"WaitArray": queue.WaitArray(ctx, a),
 		} {

@@ -111,7 +111,7 @@ func (a *Array) arrive(ctx context.Context, to Device, options *CopyOptions, fla
 		own = *options
 	}
 	arrived, err := interruptible(ctx, function, func() (*Array, error) {
-		return moved.toDevice(ctx, to, own.Queue, own.Pool, flags)
+		return moved.toDevice(ctx, to, &own, flags)
 	}, (*Array).Release)
 	if err != nil {
 		return nil, err
@@ -125,35 +125,53 @@ func (a *Array) arrive(ctx context.Context, to Device, options *CopyOptions, fla
 	return arrived, nil
 }
 
-func (a *Array) toDevice(ctx context.Context, to Device, queue *Queue, pool *Pool, flags C.uint32_t) (*Array, error) {
+func (a *Array) toDevice(ctx context.Context, to Device, options *CopyOptions, flags C.uint32_t) (*Array, error) {
 	const function = "array_to_device"
-	c := C.struct_arrowdevice_copy_options{struct_size: C.sizeof_struct_arrowdevice_copy_options, flags: flags}
 	owned, leave, err := a.handle().change(function)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	if queue != nil {
-		given, leaveQueue, err := queue.handle().changeWithin(ctx, function)
-		if err != nil {
-			return nil, err
-		}
-		defer leaveQueue()
-		c.queue = given.c
+	c, leaveOptions, err := options.enter(ctx, function, flags)
+	if err != nil {
+		return nil, err
 	}
-	if pool != nil {
-		source, leavePool, err := pool.handle().shareWithin(ctx, function)
-		if err != nil {
-			return nil, err
-		}
-		defer leavePool()
-		c.pool = source.c
-	}
-	c.timeout_ns = timeoutOf(ctx)
+	defer leaveOptions()
 	out := newArray(owned.schema.retain())
 	var e C.struct_arrowdevice_error
 	code := C.arrowdevice_array_to_device(owned.c, owned.schema.c, to.c, &c, out.c, &e)
 	return out.filled(function, code, &e)
+}
+
+// enter returns the options in C for one call, and a function that ends the use of the queue and
+// the pool.
+func (o *CopyOptions) enter(ctx context.Context, function string,
+	flags C.uint32_t) (C.struct_arrowdevice_copy_options, func(), error) {
+	c := C.struct_arrowdevice_copy_options{struct_size: C.sizeof_struct_arrowdevice_copy_options, flags: flags}
+	leave := func() {}
+	if o.Queue != nil {
+		queue, leaveQueue, err := o.Queue.handle().changeWithin(ctx, function)
+		if err != nil {
+			return c, nil, err
+		}
+		leave = leaveQueue
+		c.queue = queue.c
+	}
+	if o.Pool != nil {
+		pool, leavePool, err := o.Pool.handle().shareWithin(ctx, function)
+		if err != nil {
+			leave()
+			return c, nil, err
+		}
+		leaveQueue := leave
+		leave = func() {
+			leavePool()
+			leaveQueue()
+		}
+		c.pool = pool.c
+	}
+	c.timeout_ns = timeoutOf(ctx)
+	return c, leave, nil
 }
 
 func (d Device) isCPU() bool {

@@ -86,7 +86,12 @@ func eventually(t *testing.T, check func() error) {
 // poolOf makes a pool and fails the test if the pool is not empty at the end.
 func poolOf(t *testing.T, of arrowdevice.Device) *arrowdevice.Pool {
 	t.Helper()
-	pool, err := of.NewPool(arrowdevice.PoolOptions{})
+	return poolWith(t, of, arrowdevice.PoolOptions{})
+}
+
+func poolWith(t *testing.T, of arrowdevice.Device, options arrowdevice.PoolOptions) *arrowdevice.Pool {
+	t.Helper()
+	pool, err := of.NewPool(options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,9 @@ func (p poolResource) free() { C.arrowdevice_pool_destroy(p.c) }
 type PoolOptions struct {
 	MaxCachedBytes int64 // cached bytes at most; 0 means a share of the device's memory, as in C; negative means none
 	MaxBytes       int64 // used and cached bytes at most, beyond it calls fail with ENOMEM; 0 means no limit
+	// Shareable makes the memory shareable: other processes can open it without a copy, by handles
+	// of Array.IPCHandle. A process that opens an array can read whole allocations of the pool.
+	Shareable bool
 }
 
 // PoolStats are statistics of a pool.
@@ -41,6 +44,9 @@ func (d Device) NewPool(options PoolOptions) (*Pool, error) {
 		struct_size:      C.sizeof_struct_arrowdevice_pool_options,
 		max_cached_bytes: C.int64_t(options.MaxCachedBytes),
 		max_bytes:        C.int64_t(options.MaxBytes),
+	}
+	if options.Shareable {
+		c.flags = C.ARROWDEVICE_POOL_SHAREABLE
 	}
 	var made *C.struct_arrowdevice_pool
 	var e C.struct_arrowdevice_error

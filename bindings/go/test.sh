@@ -60,3 +60,10 @@ fi
 # results, because Go does not notice that the library has changed.
 go vet -race ./...
 go test -race -vet=off -count=1 -v "$@" ./...
+# The example gives a column to itself, and to the example in C, and the other way round.
+handle=$flags/handle
+in_c=$build/examples/handle
+[ -x "$in_c" ] || { echo "test.sh: there is no $in_c (configure the build with -Dexamples=enabled)" >&2; exit 1; }
+go build -race -o "$handle" ./examples/handle
+for taker in "$handle" "$in_c"; do python3 ../../tests/examples/handle_test.py "$handle" "$taker"; done
+python3 ../../tests/examples/handle_test.py "$in_c" "$handle"
