@@ -73,11 +73,8 @@ int ReleasePipes::WriteEnd::get() const noexcept { return generation_ == process
 
 // The lock is held from the creation of a pipe until its ends are noted, so that a child knows all ends that it has.
 ReleasePipes::WriteEnd ReleasePipes::open(std::shared_ptr<array::BufferOwner> owner) {
-  const bool is_manual = device::DeferredWork::instance().fix_mode();
+  prepare();
   const std::lock_guard lock(mutex_);
-  if (!epoll_) epoll_ = FileDescriptor(epoll_create1(EPOLL_CLOEXEC));
-  if (!epoll_) refuse("no epoll descriptor");
-  if (!is_manual && !has_thread_) start_thread();
   Pipe pipe;
   const int write_end = pipe.write_end.get();
   write_ends_.emplace(write_end, nullptr);
@@ -104,9 +101,22 @@ void ReleasePipes::watch(FileDescriptor read_end, std::shared_ptr<array::BufferO
   refuse("epoll_ctl");
 }
 
-void ReleasePipes::start_thread() {
-  background::start([this] { run_thread(); });
-  has_thread_ = true;
+// Starts the thread, without the lock, if there is none yet.
+void ReleasePipes::prepare() {
+  const bool is_manual = device::DeferredWork::instance().fix_mode();
+  {
+    const std::lock_guard lock(mutex_);
+    if (!epoll_) epoll_ = FileDescriptor(epoll_create1(EPOLL_CLOEXEC));
+    if (!epoll_) refuse("no epoll descriptor");
+    if (is_manual || std::exchange(has_thread_, true)) return;
+  }
+  try {
+    background::start([this] { run_thread(); });
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    has_thread_ = false;  // the next handle tries again
+    throw;
+  }
 }
 
 void ReleasePipes::run_thread() noexcept {

@@ -64,7 +64,7 @@ class ReleasePipes {
   using Pipes = std::map<uint64_t, Watched>;  // by a number that never comes again
 
   void watch(FileDescriptor read_end, std::shared_ptr<array::BufferOwner> owner);
-  void start_thread();
+  void prepare();
   void run_thread() noexcept;
   int64_t destroy(int most, int timeout_ms) noexcept;
   Watched take(uint64_t pipe) noexcept;

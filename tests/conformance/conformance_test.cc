@@ -40,6 +40,7 @@ uint32_t lacking() {
     if (word == "direct") needs |= conformance::kNeedsDirect;
     if (word == "bounds") needs |= conformance::kNeedsBounds;
     if (word == "backlog") needs |= conformance::kNeedsBacklog;
+    if (word == "shareable") needs |= conformance::kNeedsShareable;
   }
   return needs;
 }
