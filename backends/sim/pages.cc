@@ -88,7 +88,7 @@ Pages::Pages(int64_t size) : Pages(MemoryFile(size)) {
 std::shared_ptr<Pages> Pages::shareable(int64_t size) {
   MemoryFile file(size);
   file.seal();
-  const std::shared_ptr<Pages> pages(new Pages(file));
+  std::shared_ptr<Pages> pages(new Pages(file));
   pages->file_ = file.take();
   return pages;
 }
