@@ -38,6 +38,8 @@
 extern "C" {
 #endif
 
+struct arrowdevice_copy_options; /* in copy.h */
+
 /** A handle of an array. The struct is frozen: it never grows. */
 struct arrowdevice_ipc_handle {
   const uint8_t* bytes;

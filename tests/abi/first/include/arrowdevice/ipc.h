@@ -8,6 +8,8 @@
 extern "C" {
 #endif
 
+struct arrowdevice_copy_options;
+
 struct arrowdevice_ipc_handle {
   const uint8_t* bytes;
   int64_t size;
