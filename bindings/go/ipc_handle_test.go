@@ -22,7 +22,7 @@ import (
 )
 
 // isPeer is set in the other process of a test, which is this program too.
-const isPeer = "HANDLES_TEST_IS_PEER"
+const isPeer = "ARROWDEVICE_TEST_IS_PEER"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(isPeer) == "" {

@@ -19,7 +19,7 @@ use crate::types;
 mod socket;
 
 /// If it is set, this process is the peer of another test. Its standard input is the socket.
-const IS_PEER: &str = "HANDLES_TEST_IS_PEER";
+const IS_PEER: &str = "ARROWDEVICE_TEST_IS_PEER";
 
 fn cpu() -> Device {
     Device::cpu().unwrap()
