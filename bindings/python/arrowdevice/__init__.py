@@ -13,7 +13,8 @@ from __future__ import annotations
 import atexit
 
 from . import _core
-from .arrays import Array, Buffer, RecordBatch
+from .arrays import Array, Buffer
+from .batches import RecordBatch
 from .devices import (
     BackendReport,
     Counters,

@@ -138,7 +138,7 @@ def array_of_buffers(
     owner: object,
 ) -> Array:
     """Returns the array of `Array.from_buffers()`."""
-    from .arrays import wrapped
+    from .batches import wrapped
 
     found = find_device(device) if device is not None else next(
         (part.device for part in (*buffers, *children) if not isinstance(part, (int, NoneType))), None

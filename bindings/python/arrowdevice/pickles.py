@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .arrays import Array, RecordBatch
+from .arrays import Array
+from .batches import RecordBatch
 
 if TYPE_CHECKING:
     from .tables import Table

@@ -10,7 +10,8 @@ from .devices import DeviceType
 from .errors import InvalidError
 
 if TYPE_CHECKING:
-    from .arrays import Array, RecordBatch
+    from .arrays import Array
+    from .batches import RecordBatch
     from .schema import Schema
 
 _Rows = TypeVar("_Rows", "Array", "RecordBatch")

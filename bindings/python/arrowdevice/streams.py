@@ -7,7 +7,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, AsyncIterator, Iterable, Iterator
 
 from . import _core
-from .arrays import Array, check_requested, only_none, wrapped
+from .arrays import Array, check_requested, only_none
+from .batches import wrapped
 from .devices import Device, DeviceLike, DeviceType, known_type
 from .schema import Schema
 from .type_names import type_name

@@ -6,7 +6,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, Iterable, Self, Sequence, overload
 
-from .arrays import Array, RecordBatch, check_requested, only_none
+from .arrays import Array, check_requested, only_none
+from .batches import RecordBatch
 from .devices import DeviceLike
 from .durations import nanoseconds
 from .schema import Schema

@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Any, TypeVar, overload
 
 from . import _core
-from .arrays import Array, wrapped
+from .arrays import Array
+from .batches import wrapped
 from .devices import Device, DeviceLike
 from .devices import device as find_device
 from .durations import nanoseconds
