@@ -177,7 +177,7 @@ void BM_ArrayToAnotherProcess(benchmark::State& state) {
         ArrowSchema schema;
         must(arrowdevice_array_open_ipc_handle, static_cast<const uint8_t*>(packet.bytes),
              static_cast<int64_t>(packet.size), static_cast<const int*>(packet.descriptors),
-             static_cast<int64_t>(packet.n_descriptors), &array, &schema);
+             static_cast<int64_t>(packet.n_descriptors), nullptr, &array, &schema);
         close_descriptors(packet);
         arrowdevice_array_release(&array);
         arrowdevice_schema_release(&schema);

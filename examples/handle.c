@@ -5,6 +5,7 @@
  *   handle take SOCKET     takes the column and adds it up */
 #define _GNU_SOURCE /* accept4 */
 #include <arrowdevice/arrowdevice.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +14,11 @@
 #include <unistd.h>
 
 #define ROWS 1000000
-#define MOST_BYTES 65536
+#define MOST_BYTES (1 << 20)
 #define MOST_DESCRIPTORS 32
 
 /* [send] */
-/* Sends the bytes and descriptors of a handle as one packet. Returns 0 on success. */
+/* Sends the bytes and descriptors of a handle as one packet of a SOCK_SEQPACKET socket. Returns 0 on success. */
 static int send_handle(int to, const struct arrowdevice_ipc_handle* handle) {
   _Alignas(struct cmsghdr) char control[CMSG_SPACE(MOST_DESCRIPTORS * sizeof(int))] = {0};
   const size_t size = (size_t)handle->n_descriptors * sizeof(int);
@@ -34,7 +35,7 @@ static int send_handle(int to, const struct arrowdevice_ipc_handle* handle) {
 /* [end] */
 
 /* [receive] */
-/* Receives the bytes and descriptors of a handle, and opens it. Returns 0 on success. */
+/* Receives such a packet and opens the handle. The descriptors close on exec. Returns 0 on success. */
 static int receive_handle(int from, struct ArrowDeviceArray* out, struct ArrowSchema* type,
                           struct arrowdevice_error* error) {
   static uint8_t bytes[MOST_BYTES];
@@ -43,15 +44,15 @@ static int receive_handle(int from, struct ArrowDeviceArray* out, struct ArrowSc
   struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
   const ssize_t size = recvmsg(from, &message, MSG_CMSG_CLOEXEC);
   const struct cmsghdr* header = size > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-  if (header == NULL || header->cmsg_type != SCM_RIGHTS) {
-    *error = (struct arrowdevice_error){.code = -1, .message = "no handle came"};
-    return -1;
+  if (header == NULL || header->cmsg_type != SCM_RIGHTS || (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
+    *error = (struct arrowdevice_error){.code = EIO, .message = "no complete handle was received"};
+    return EIO;
   }
   int descriptors[MOST_DESCRIPTORS];
   const size_t n = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
   memcpy(descriptors, CMSG_DATA(header), n * sizeof(int));
 
-  const int code = arrowdevice_array_open_ipc_handle(bytes, size, descriptors, (int64_t)n, out, type, error);
+  const int code = arrowdevice_array_open_ipc_handle(bytes, size, descriptors, (int64_t)n, NULL, out, type, error);
   for (size_t i = 0; i < n; ++i) close(descriptors[i]); /* the array has its own */
   return code;
 }

@@ -103,10 +103,10 @@ void SharedMemory::describe(const void* memory, arrowdevice_memory_record& out) 
   if (found == blocks_.end() || !found->second.file) {
     throw Error(EINVAL, format("%p is not the start of shareable host memory", memory));
   }
-  const int file = fcntl(found->second.file.get(), F_DUPFD_CLOEXEC, 0);
-  if (file < 0) throw Error(errno, format("a descriptor for shareable host memory: %s", std::strerror(errno)));
+  auto file = FileDescriptor::duplicate_of(found->second.file.get());
+  if (!file) throw Error(errno, format("a descriptor for shareable host memory: %s", std::strerror(errno)));
   out.kind = ARROWDEVICE_MEMORY_DESCRIPTOR;
-  out.descriptor = file;
+  out.descriptor = file.release();
   out.size = found->second.size;
 }
 

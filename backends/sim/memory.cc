@@ -84,8 +84,9 @@ void Memory::describe(const void* buffer, arrowdevice_memory_record& out) const 
   const std::lock_guard lock(mutex_);
   const auto entry = buffers_.find(key_of(buffer));
   if (entry == buffers_.end() || entry->second.parent != nullptr) refuse(buffer, "is not the start of an allocation");
-  out.descriptor = entry->second.pages->duplicate();
-  if (out.descriptor < 0) refuse(buffer, "is not memory that other processes can open");
+  auto file = entry->second.pages->duplicate();
+  if (!file) refuse(buffer, "is not memory that other processes can open");
+  out.descriptor = file.release();
   out.kind = ARROWDEVICE_MEMORY_DESCRIPTOR;
   out.size = entry->second.size;
 }

@@ -22,7 +22,7 @@ constexpr int kFreshByte = 0xA5;
 // Limits the filled part, so that a large unused allocation costs no memory.
 constexpr int64_t kFreshSize = 64 * 1024;
 
-// Other processes write the memory too, as they do with that of a GPU, but nobody can take pages away.
+// Other processes can write the memory, as they can write that of a GPU. No process can make it smaller.
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 }  // namespace
@@ -36,7 +36,8 @@ class MemoryFile {
     if (::ftruncate(file_.get(), size) != 0) refuse();
   }
   // Opens the file of another process.
-  explicit MemoryFile(int descriptor) : file_(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)) {
+  explicit MemoryFile(int descriptor) : file_(FileDescriptor::duplicate_of(descriptor)) {
+    if (!file_ && errno != EBADF) refuse();
     struct stat facts {};
     const int seals = file_ ? ::fcntl(file_.get(), F_GET_SEALS) : -1;
     if (seals < 0 || (seals & kSeals) != kSeals || ::fstat(file_.get(), &facts) != 0 || facts.st_size <= 0) {
@@ -58,9 +59,10 @@ class MemoryFile {
 
   FileDescriptor take() noexcept { return std::move(file_); }
 
-  // A limit on file sizes (EFBIG) is not a lack of memory.
+  // A limit on file sizes (EFBIG) or on descriptors is not a lack of memory.
   [[noreturn]] void refuse(int error = errno) const {
-    throw Error(error == EFBIG ? EFBIG : ENOMEM,
+    const bool is_a_limit = error == EFBIG || error == EMFILE || error == ENFILE;
+    throw Error(is_a_limit ? error : ENOMEM,
                 format("host memory for %lld bytes of a simulated device: %s%s", static_cast<long long>(size_),
                        std::strerror(error), error == EFBIG ? " (the limit of ulimit -f)" : ""));
   }
@@ -95,10 +97,10 @@ std::shared_ptr<Pages> Pages::shareable(int64_t size) {
 
 std::shared_ptr<Pages> Pages::open(int descriptor) { return std::shared_ptr<Pages>(new Pages(MemoryFile(descriptor))); }
 
-int Pages::duplicate() const {
-  if (!file_) return -1;
-  const int duplicate = ::fcntl(file_.get(), F_DUPFD_CLOEXEC, 0);
-  if (duplicate < 0) throw Error(errno, format("a descriptor for simulated memory: %s", std::strerror(errno)));
+FileDescriptor Pages::duplicate() const {
+  if (!file_) return {};
+  auto duplicate = FileDescriptor::duplicate_of(file_.get());
+  if (!duplicate) throw Error(errno, format("a descriptor for simulated memory: %s", std::strerror(errno)));
   return duplicate;
 }
 

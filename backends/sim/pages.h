@@ -32,8 +32,8 @@ class Pages {
   std::byte* bytes() const { return bytes_; }      // for the engine
   int64_t size() const { return size_; }
 
-  // Returns a new descriptor of shareable pages, or -1 for others.
-  int duplicate() const;
+  // Returns a new descriptor of shareable pages, or none for others.
+  FileDescriptor duplicate() const;
 
   static int64_t alignment();
 

@@ -20,9 +20,9 @@
 //   - Contexts. A method that may wait takes a context and returns when the context ends, even while
 //     another call holds the object that it needs. The [Error] then matches
 //     context.DeadlineExceeded or context.Canceled in errors.Is. The library finishes work that was
-//     submitted before and drops its result. [FindByName], [Devices], [Array.Device] and
-//     [OpenIPCHandle] take no context, but may wait while a driver is opened. [Queue.Release] may
-//     wait for the users of a queue of [Device.WrapQueue].
+//     submitted before and drops its result. [FindByName], [Devices] and
+//     [Array.Device] take no context, but may wait while a driver is opened. [Queue.Release] may wait
+//     for the users of a queue of [Device.WrapQueue].
 //   - Errors. Each is an [Error] with an errno value for errors.Is, the backend, the vendor's own
 //     code, and a message.
 //   - Goroutines. Any goroutine may call every method, also at the same time on one value.

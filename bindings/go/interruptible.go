@@ -18,6 +18,13 @@ func interruptible[T any](ctx context.Context, function string, work func() (T, 
 	if err := contextError(ctx, function); err != nil {
 		return none, err
 	}
+	return started(ctx, function, work, discard)
+}
+
+// started does the same. It begins the work even if the context has ended, so that work may own
+// things that it frees.
+func started[T any](ctx context.Context, function string, work func() (T, error), discard func(T)) (T, error) {
+	var none T
 	if ctx.Done() == nil {
 		return work()
 	}

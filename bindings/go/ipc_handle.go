@@ -7,7 +7,10 @@ package arrowdevice
 import "C"
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"syscall"
 	"unsafe"
 )
 
@@ -70,8 +73,8 @@ func (i *IPCHandle) CopiedBytes() int64 {
 }
 
 // IPCHandle makes a handle, which gives the array to another process. The array stays. Memory of a
-// pool with PoolOptions.Shareable is shared. Other memory is copied once into such a pool: that of
-// the options, or one of the library. With CopyOptions.Never the call fails with ENOTSUP instead. It
+// pool with PoolOptions.Shareable is shared. Other memory is copied into such a pool for each
+// handle: that of the options, or one of the library. With CopyOptions.Never the call fails with ENOTSUP instead. It
 // also fails with ENOTSUP if the device has no memory that other processes can open.
 func (a *Array) IPCHandle(ctx context.Context, options *CopyOptions) (*IPCHandle, error) {
 	const function = "array_get_ipc_handle"
@@ -113,13 +116,67 @@ func (a *Array) ipcHandle(ctx context.Context, function string, options *CopyOpt
 }
 
 // OpenIPCHandle opens a handle of another process, or of this one. A handle may be opened several
-// times. The caller closes the descriptors, whether the call succeeds or not.
+// times. The caller closes the descriptors, whether the call succeeds or not. If the context ends,
+// the call returns.
 //
 // The library checks each number of the handle against the sizes that the kernel reports, and the
-// last offsets of texts and binaries. The owner keeps its access to the memory, and may write to it
-// at any time. If the owner is not trusted, copy the array, and call Validate with Full for the copy
-// before any other use.
-func OpenIPCHandle(data []byte, descriptors []int) (*Array, error) {
+// last offsets of texts and binaries. The owner process keeps its access to the memory, and may write
+// to it at any time. A program that does not trust the owner process sets CopyOptions.Always, and
+// calls Validate with Full before any other use. The library then copies the memory before the checks.
+// CopyOptions.Pool is a pool for this copy. The other options have no effect, but Queue must be nil.
+func OpenIPCHandle(ctx context.Context, data []byte, descriptors []int, options *CopyOptions) (*Array, error) {
+	const function = "array_open_ipc_handle"
+	if err := contextError(ctx, function); err != nil {
+		return nil, err
+	}
+	var own CopyOptions // the caller may change its arguments after the context has ended the call
+	if options != nil {
+		own = *options
+	}
+	data = bytes.Clone(data)
+	duplicates, err := duplicateAll(function, descriptors)
+	if err != nil {
+		return nil, err
+	}
+	return started(ctx, function, func() (*Array, error) {
+		defer closeAll(duplicates)
+		return openIPCHandle(ctx, function, data, duplicates, &own)
+	}, (*Array).Release)
+}
+
+// duplicateAll duplicates descriptors. It keeps -1, which a child has instead of a descriptor of its
+// parent.
+func duplicateAll(function string, descriptors []int) ([]int, error) {
+	duplicates := make([]int, 0, len(descriptors))
+	for _, descriptor := range descriptors {
+		if descriptor >= 0 {
+			number, _, code := syscall.Syscall(syscall.SYS_FCNTL, uintptr(descriptor), syscall.F_DUPFD_CLOEXEC, 0)
+			if code != 0 {
+				closeAll(duplicates)
+				message := fmt.Sprintf("descriptor %d of the handle: %v", len(duplicates), code)
+				return nil, &Error{Code: code, Function: function, Message: message}
+			}
+			descriptor = int(number)
+		}
+		duplicates = append(duplicates, descriptor)
+	}
+	return duplicates, nil
+}
+
+func closeAll(descriptors []int) {
+	for _, descriptor := range descriptors {
+		if descriptor >= 0 {
+			_ = syscall.Close(descriptor)
+		}
+	}
+}
+
+func openIPCHandle(ctx context.Context, function string, data []byte, descriptors []int, options *CopyOptions) (*Array, error) {
+	c, leave, err := options.enter(ctx, function, options.flags())
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	numbers := make([]C.int, len(descriptors))
 	for i, descriptor := range descriptors {
 		numbers[i] = C.int(descriptor)
@@ -127,6 +184,6 @@ func OpenIPCHandle(data []byte, descriptors []int) (*Array, error) {
 	out := newArray(newSchema())
 	var e C.struct_arrowdevice_error
 	code := C.arrowdevice_array_open_ipc_handle((*C.uint8_t)(unsafe.SliceData(data)), C.int64_t(len(data)),
-		unsafe.SliceData(numbers), C.int64_t(len(numbers)), out.c, out.schema.c, &e)
-	return out.filled("array_open_ipc_handle", code, &e)
+		unsafe.SliceData(numbers), C.int64_t(len(numbers)), &c, out.c, out.schema.c, &e)
+	return out.filled(function, code, &e)
 }

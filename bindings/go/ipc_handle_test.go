@@ -51,7 +51,7 @@ func serve() error {
 			return err
 		}
 		held.Release()
-		held, err = arrowdevice.OpenIPCHandle(data, descriptors)
+		held, err = arrowdevice.OpenIPCHandle(context.Background(), data, descriptors, nil)
 		closeAll(descriptors)
 		if err != nil {
 			return err
@@ -118,8 +118,12 @@ func closeAll(descriptors []int) {
 
 // opened opens a handle in this process.
 func opened(handle *arrowdevice.IPCHandle) (made *arrowdevice.Array, err error) {
+	return openedWith(context.Background(), handle, nil)
+}
+
+func openedWith(ctx context.Context, handle *arrowdevice.IPCHandle, options *arrowdevice.CopyOptions) (made *arrowdevice.Array, err error) {
 	err = handle.Use(func(data []byte, descriptors []int) error {
-		made, err = arrowdevice.OpenIPCHandle(data, descriptors)
+		made, err = arrowdevice.OpenIPCHandle(ctx, data, descriptors, options)
 		return err
 	})
 	return made, err
@@ -226,6 +230,17 @@ func mustBeUsed(t *testing.T, pool *arrowdevice.Pool) {
 	}
 }
 
+func mustComeBack(t *testing.T, pool *arrowdevice.Pool) {
+	t.Helper()
+	eventually(t, func() error {
+		stats, err := pool.Stats()
+		if err == nil && stats.UsedBytes != 0 {
+			err = fmt.Errorf("%d bytes are still used", stats.UsedBytes)
+		}
+		return err
+	})
+}
+
 func TestAnotherProcessOpensHandlesWithoutACopy(t *testing.T) {
 	pool := shareablePool(t)
 	values := thousand(checked(t))
@@ -257,13 +272,7 @@ func TestMemoryComesBackFromProcessesThatAreKilled(t *testing.T) {
 	mustBeUsed(t, pool)
 	holder.kill()
 	idle.kill()
-	eventually(t, func() error {
-		stats, err := pool.Stats()
-		if err == nil && stats.UsedBytes != 0 {
-			err = fmt.Errorf("%d bytes are still used", stats.UsedBytes)
-		}
-		return err
-	})
+	mustComeBack(t, pool)
 }
 
 func TestEveryTypeSurvivesAHandle(t *testing.T) {
@@ -289,6 +298,36 @@ func TestEveryTypeSurvivesAHandle(t *testing.T) {
 			})
 		}
 	}
+}
+
+func TestAnArrayThatIsCopiedWhenItIsOpenedDoesNotDependOnItsOwner(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	values := thousand(checked(t))
+	defer values.Release()
+	pool, own := shareablePool(t), poolOf(t, device(t, "cpu"))
+	handle := inPool(t, pool, values)
+	for range 20 { // while goroutines of earlier calls still run
+		made, err := openedWith(ctx, handle, &arrowdevice.CopyOptions{Always: true, Pool: own})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made.Release()
+	}
+	made, err := openedWith(ctx, handle, &arrowdevice.CopyOptions{Always: true, Pool: own})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustBeUsed(t, own)
+	handle.Release()
+	mustComeBack(t, pool)
+	got := toArrow(t, made)
+	mustEqual(t, got, values)
+	got.Release()
+	cancel()
+	handle = inPool(t, pool, values)
+	_, err = openedWith(ctx, handle, nil)
+	mustBe(t, "OpenIPCHandle", err, context.Canceled)
+	// The duplicates of the call are closed, so the memory comes back at the end of the test.
 }
 
 func TestMemoryThatIsNotShareableIsCopiedOrRefused(t *testing.T) {
@@ -346,7 +385,8 @@ func TestHandlesThatAreReleasedOrCutAreRefused(t *testing.T) {
 			"one descriptor":    {data, descriptors[:1]},
 			"bad descriptors":   {data, []int{-1, -1}},
 		} {
-			if _, err := arrowdevice.OpenIPCHandle(refused.data, refused.descriptors); !errors.Is(err, syscall.EINVAL) {
+			_, err := arrowdevice.OpenIPCHandle(context.Background(), refused.data, refused.descriptors, nil)
+			if !errors.Is(err, syscall.EINVAL) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

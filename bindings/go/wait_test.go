@@ -93,6 +93,10 @@ func waitingCalls(t *testing.T, to arrowdevice.Device, schema *arrow.Schema, mad
 			_, err = home.Next(ctx)
 			return err
 		},
+		"get_ipc_handle": func(ctx context.Context) error {
+			_, err := pending.IPCHandle(ctx, nil)
+			return err
+		},
 		"ToArrow": func(ctx context.Context) error {
 			_, err := pending.ToArrow(ctx)
 			return err

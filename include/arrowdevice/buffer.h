@@ -36,8 +36,8 @@ struct arrowdevice_pool_options {
    * ARROWDEVICE_POOL_SHAREABLE: other processes can open the memory without a copy (see ipc.h). A
    * process that opens an array sees whole allocations of the pool. They may contain other arrays of
    * the pool, now and later. Arrays for processes that must not see each other's data therefore
-   * need different pools. In a child process after `fork`, the pool begins without memory.
-   * `allocate` must be NULL.
+   * need different pools. In a child process after `fork`, the pool is empty, and `max_bytes` applies to
+   * the child's own memory. `allocate` must be NULL.
    */
   uint32_t flags;
   /**
@@ -106,7 +106,8 @@ struct arrowdevice_pool_stats {
  * Errors:
  * - EINVAL if `flags` has unknown bits, `max_bytes` is negative, or only one of `allocate` and
  *   `deallocate` is set.
- * - EINVAL if `allocate` and ARROWDEVICE_POOL_WAIT_FOR_CONTEXT or ARROWDEVICE_POOL_SHAREABLE are set.
+ * - EINVAL if `allocate` is set together with ARROWDEVICE_POOL_WAIT_FOR_CONTEXT or
+ *   ARROWDEVICE_POOL_SHAREABLE.
  * - ENOTSUP if ARROWDEVICE_POOL_SHAREABLE is set, and the backend has no such memory.
  * - ENOTSUP if ARROWDEVICE_POOL_WAIT_FOR_CONTEXT is set, and the driver cannot record such an
  *   event.

@@ -26,8 +26,9 @@ ARROWDEVICE_API void arrowdevice_ipc_handle_release(arrowdevice_ipc_handle* hand
 }
 
 ARROWDEVICE_API int arrowdevice_array_open_ipc_handle(const uint8_t* bytes, int64_t size, const int* descriptors,
-                                                      int64_t n_descriptors, ArrowDeviceArray* out,
-                                                      ArrowSchema* out_schema, arrowdevice_error* error) {
+                                                      int64_t n_descriptors, const arrowdevice_copy_options* options,
+                                                      ArrowDeviceArray* out, ArrowSchema* out_schema,
+                                                      arrowdevice_error* error) {
   return guarded(error, [&] {
     required(out, "out").array.release = nullptr;
     required(out_schema, "out_schema").release = nullptr;
@@ -35,7 +36,7 @@ ARROWDEVICE_API int arrowdevice_array_open_ipc_handle(const uint8_t* bytes, int6
     if (n_descriptors < 0) throw Error(EINVAL, format("n_descriptors is %lld", static_cast<long long>(n_descriptors)));
     const std::span message(&required(bytes, "bytes"), static_cast<size_t>(size));
     const std::span numbers(&required(descriptors, "descriptors"), static_cast<size_t>(n_descriptors));
-    link::open_handle(message, numbers, out, out_schema);
+    link::open_handle(message, numbers, api::read_copy_options(options), out, out_schema);
   });
 }
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "array/eventfd.h"
 
-#include <fcntl.h>
 #include <sys/eventfd.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <memory>
@@ -12,43 +10,30 @@
 
 #include "array/locate.h"
 #include "base/error.h"
+#include "base/file_descriptor.h"
 #include "device/deferred.h"
 #include "device/event.h"
 
 namespace arrowdevice::array {
 namespace {
 
-class Descriptor {
- public:
-  explicit Descriptor(int descriptor) : descriptor_(descriptor) {
-    if (descriptor >= 0) return;
-    const int code = errno;
-    throw Error(code, "no file descriptor for an array's event: " + std::generic_category().message(code));
-  }
-  ~Descriptor() {
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  Descriptor(Descriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-  Descriptor& operator=(Descriptor&&) = delete;
-
-  int get() const noexcept { return descriptor_; }
-  int release() noexcept { return std::exchange(descriptor_, -1); }
-
- private:
-  int descriptor_;
-};
+FileDescriptor checked(FileDescriptor descriptor) {
+  if (descriptor) return descriptor;
+  const int code = errno;
+  throw Error(code, "no file descriptor for an array's event: " + std::generic_category().message(code));
+}
 
 // Makes the descriptor readable. It is a duplicate, because the application may close its own at any time.
 class Signal final : public device::Deferred {
  public:
-  explicit Signal(int descriptor) : duplicate_(fcntl(descriptor, F_DUPFD_CLOEXEC, 0)) { is_awaited = true; }
+  explicit Signal(int descriptor) : duplicate_(checked(FileDescriptor::duplicate_of(descriptor))) { is_awaited = true; }
   ~Signal() override {
     after.reset();  // the program may release the array as soon as it wakes
     eventfd_write(duplicate_.get(), 1);
   }
 
  private:
-  const Descriptor duplicate_;
+  const FileDescriptor duplicate_;
 };
 
 }  // namespace
@@ -56,7 +41,7 @@ class Signal final : public device::Deferred {
 int open_eventfd(const ArrowDeviceArray& array, device::Device* named) {
   check_alive(&array);
   auto event = device::ForeignEvent(device_of(array, named), array.sync_event).take();
-  Descriptor descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  FileDescriptor descriptor = checked(FileDescriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)));
   auto signal = std::make_unique<Signal>(descriptor.get());
   signal->after = std::move(event);
   device::DeferredWork::instance().defer(std::move(signal));

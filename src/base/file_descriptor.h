@@ -2,6 +2,7 @@
 // An owned file descriptor.
 #pragma once
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <utility>
@@ -10,6 +11,11 @@ namespace arrowdevice {
 
 class FileDescriptor {
  public:
+  // Returns a duplicate that closes on `exec`, or none with `errno` set.
+  static FileDescriptor duplicate_of(int number) noexcept {
+    return FileDescriptor(::fcntl(number, F_DUPFD_CLOEXEC, 0));
+  }
+
   FileDescriptor() = default;
   explicit FileDescriptor(int number) noexcept : number_(number) {}
   ~FileDescriptor() { reset(); }

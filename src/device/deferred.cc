@@ -86,7 +86,7 @@ void DeferredWork::add(std::unique_ptr<Deferred> work) noexcept {
     const std::lock_guard lock(mutex_);
     awaited_ += work->is_awaited;
     const bool wakes = std::exchange(is_thread_idle_, false) || work->is_awaited;
-    lines_.push(std::move(work));
+    lists_.push(std::move(work));
     used_ = true;
     lacks_thread = !manual_ && !has_thread_ && !start_thread();
     if (wakes) wake_.notify_one();
@@ -98,10 +98,10 @@ void DeferredWork::add(std::unique_ptr<Deferred> work) noexcept {
 
 // Returns true if a call of the program may destroy the work of other calls. In a callback of deferred work the depth
 // of such calls would have no limit.
-bool DeferredWork::may_run_here() const noexcept { return lines_.size() > 0 && !manual_ && !CompletingWork::is_here(); }
+bool DeferredWork::may_run_here() const noexcept { return lists_.size() > 0 && !manual_ && !CompletingWork::is_here(); }
 
 // Destroys work in small portions where work is deferred, so that the library's thread need not be woken for it. The
-// driver is asked about few lines, because most of them may wait for a long time.
+// driver is asked about few lists, because most of them may wait for a long time.
 void DeferredWork::destroy_few() noexcept {
   constexpr int64_t kMostDestroyed = 2;
   constexpr int64_t kMostAsked = 4;
@@ -125,7 +125,7 @@ void DeferredWork::run_thread() noexcept {
   std::unique_lock lock(mutex_);
   for (;;) {
     wake_.wait(lock, [&] {
-      is_thread_idle_ = lines_.is_empty();
+      is_thread_idle_ = lists_.is_empty();
       return !is_thread_idle_;
     });
     rest(lock);
@@ -151,37 +151,37 @@ void DeferredWork::rest(std::unique_lock<std::mutex>& lock) noexcept {
   lock.lock();
 }
 
-// Waits for the first item of the first line.
+// Waits for the first item of the first list.
 void DeferredWork::wait_for_first() noexcept {
   if (!process::drivers_usable()) return;
   std::shared_ptr<Event> event;
   {
     const std::lock_guard lock(mutex_);
-    if (!lines_.is_empty()) event = lines_.front().after;
+    if (!lists_.is_empty()) event = lists_.front().after;
   }
   if (event != nullptr) event->wait_for_end(kLongestWaitNs);
 }
 
-// Works on any number of threads at once. Asks about each line until it finds an item that has not finished. Ends
+// Works on any number of threads at once. Asks about each list until it finds an item that has not finished. Ends
 // after `most_asked` such items.
 int64_t DeferredWork::run(int64_t max, int64_t most_asked) noexcept {
   if (!process::drivers_usable()) return 0;
   int64_t done = 0;
   std::unique_lock lock(mutex_);
-  int64_t lines_left = std::min(lines_.lines(), most_asked);
-  int64_t items_left = lines_.size();
-  while (lines_left > 0 && items_left > 0 && done != max && process::drivers_usable()) {
-    Deferred* const first = lines_.ask();
+  int64_t lists_left = std::min(lists_.count(), most_asked);
+  int64_t items_left = lists_.size();
+  while (lists_left > 0 && items_left > 0 && done != max && process::drivers_usable()) {
+    Deferred* const first = lists_.ask();
     if (first == nullptr) break;
     lock.unlock();
     const bool has_ended = first->after->has_ended();
     lock.lock();
     if (!has_ended) {
-      lines_.keep(first);
-      --lines_left;
+      lists_.keep(first);
+      --lists_left;
       continue;
     }
-    auto work = lines_.take(first, done + 1 == max);
+    auto work = lists_.take(first, done + 1 == max);
     awaited_ -= work->is_awaited;
     ++destroying_;
     --items_left;
@@ -234,7 +234,7 @@ class DeferredWork::Awaiting {
   explicit Awaiting(DeferredWork& work) noexcept : work_(work) {
     const std::lock_guard lock(work_.mutex_);
     ++work_.awaited_;
-    if (!work_.lines_.is_empty()) work_.wake_.notify_one();
+    if (!work_.lists_.is_empty()) work_.wake_.notify_one();
   }
   ~Awaiting() {
     const std::lock_guard lock(work_.mutex_);
@@ -255,10 +255,10 @@ bool DeferredWork::wait_until_idle(const Deadline& deadline) {
     bool runs_here;
     {
       std::unique_lock lock(mutex_);
-      if (lines_.is_empty() && destroying_ == 0) return true;
+      if (lists_.is_empty() && destroying_ == 0) return true;
       const int64_t left = deadline.left();
       if (left < 0) return false;
-      runs_here = !has_thread_ && !lines_.is_empty();
+      runs_here = !has_thread_ && !lists_.is_empty();
       if (!runs_here) {
         const auto slice = std::chrono::nanoseconds(left == 0 ? kLongestWaitNs : std::min(left, kLongestWaitNs));
         changed_.wait_for(lock, slice);

@@ -9,7 +9,7 @@
 
 #include "base/condition_variable.h"
 #include "base/deadline.h"
-#include "device/deferred_lines.h"
+#include "device/deferred_lists.h"
 
 namespace arrowdevice::device {
 
@@ -79,7 +79,7 @@ class DeferredWork {
   std::mutex mutex_;  // guards all members below
   ConditionVariable changed_;
   ConditionVariable wake_;  // for the thread
-  DeferredLines lines_;
+  DeferredLists lists_;
   int64_t destroying_ = 0;           // number of items that are being destroyed, and of work outside
   int64_t awaited_ = 0;              // number of waiting threads, and of items that are awaited
   std::atomic<bool> manual_{false};  // may_run_here() reads it without the mutex

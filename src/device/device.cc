@@ -148,15 +148,20 @@ void Device::driver_deallocate(void* buffer) noexcept {
   if (is_usable()) backend_.table().buffer_free(handle_, nullptr, buffer);
 }
 
+// Returns the pools that the application does not see, or NULL for those that are not needed yet.
+std::array<std::shared_ptr<Pool>, 3> Device::hidden_pools() {
+  const std::lock_guard lock(pool_mutex_);
+  return {staging_pool_, private_pool_, shareable_pool_};
+}
+
+int64_t Device::hidden_cached_bytes() {
+  int64_t bytes = 0;
+  for (const auto& pool : hidden_pools()) bytes += pool != nullptr ? pool->stats().cached_bytes : 0;
+  return bytes;
+}
+
 void Device::driver_trim() noexcept {
-  std::shared_ptr<Pool> pools[3];
-  {
-    const std::lock_guard lock(pool_mutex_);
-    pools[0] = staging_pool_;
-    pools[1] = private_pool_;
-    pools[2] = shareable_pool_;
-  }
-  for (const auto& pool : pools) {
+  for (const auto& pool : hidden_pools()) {
     if (pool != nullptr) pool->free_cached();
   }
   const auto trim = backend_.table().device_trim;
@@ -180,8 +185,9 @@ std::shared_ptr<Pool> Device::make_own_pool() {
     if (named == nullptr) throw Error(EINVAL, std::string(kVariable) + ": \"" + name + "\" is no device type");
     is_shareable |= named->type == type();
   }
+  auto pool = make_pool(is_shareable ? ARROWDEVICE_POOL_SHAREABLE : 0);
   if (is_shareable) has_chosen_pool_ = true;
-  return make_pool(is_shareable ? ARROWDEVICE_POOL_SHAREABLE : 0);
+  return pool;
 }
 
 std::shared_ptr<Pool> Device::make_pool(uint32_t flags) {

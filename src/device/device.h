@@ -4,6 +4,7 @@
 
 #include <arrowdevice/arrowdevice.h>
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -103,6 +104,9 @@ class Device {
   Device* pinned_device() const noexcept { return pinned_device_.load(std::memory_order_acquire); }
   void set_pinned_device(Device& pinned) const noexcept { pinned_device_.store(&pinned, std::memory_order_release); }
 
+  // Returns the bytes that pools cache which the application does not see. driver_trim() frees them.
+  int64_t hidden_cached_bytes();
+
   // Returns true if the backend allocates staging memory for the device.
   bool has_staging_memory() const noexcept { return backend_.table().staging_allocate != nullptr; }
 
@@ -120,8 +124,8 @@ class Device {
   void* shareable_allocate(Queue* queue, int64_t size);
   void shareable_free(void* buffer) noexcept;
 
-  // Returns the place of a buffer in an allocation of shareable_allocate() in this process.
-  std::optional<ShareablePlace> shareable_place(const void* buffer) const {
+  // Returns the location of a buffer in an allocation of shareable_allocate() in this process.
+  std::optional<ShareableLocation> shareable_location(const void* buffer) const {
     return has_addresses() ? shareable_blocks_.find_address(buffer) : shareable_blocks_.find_handle(buffer);
   }
 
@@ -178,6 +182,7 @@ class Device {
   void* allocate(const char* name, decltype(arrowdevice_backend::buffer_allocate) function, Queue* queue, int64_t size);
   std::shared_ptr<Pool> make_own_pool();
   std::shared_ptr<Pool> hidden_pool(std::shared_ptr<Pool>& pool, uint32_t flags);
+  std::array<std::shared_ptr<Pool>, 3> hidden_pools();
   std::shared_ptr<Pool> make_pool(uint32_t flags);
   arrowdevice_pool_options pool_options(uint32_t flags) const noexcept;
   void* make_sub_buffer(const void* buffer, int64_t offset, int64_t size) const;

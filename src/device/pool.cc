@@ -109,6 +109,8 @@ void Pool::forget_parents_memory() {
     if (generation_ == generation) return;
     generation_ = generation;
     cached_.clear();
+    holders_ = {};
+    stats_.used_bytes = 0;
     stats_.cached_bytes = 0;
   }
   if (slabs_ != nullptr) slabs_->forget();

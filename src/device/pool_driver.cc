@@ -112,7 +112,7 @@ void* Pool::ask_driver(Queue*& queue, int64_t capacity) {
   } catch (const Error& e) {
     if (e.code() != ENOMEM) throw;
     const bool is_reclaimed = DeferredWork::instance().reclaim();
-    if (!is_reclaimed && stats().cached_bytes == 0) throw;
+    if (!is_reclaimed && stats().cached_bytes == 0 && device_.hidden_cached_bytes() == 0) throw;
   }
   trim();
   return ask_driver_once(queue, capacity);

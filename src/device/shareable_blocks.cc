@@ -6,8 +6,8 @@
 namespace arrowdevice::device {
 namespace {
 
-std::optional<ShareablePlace> if_of_this_process(const ShareablePlace& place) {
-  return place.block.generation == process::generation() ? std::optional(place) : std::nullopt;
+std::optional<ShareableLocation> if_of_this_process(const ShareableLocation& location) {
+  return location.block.generation == process::generation() ? std::optional(location) : std::nullopt;
 }
 
 }  // namespace
@@ -24,9 +24,9 @@ void ShareableBlocks::remove(const void* buffer) noexcept {
 
 void ShareableBlocks::add_sub_buffer(const void* sub, const void* parent, int64_t offset) {
   const std::lock_guard lock(mutex_);
-  if (auto place = handle_place(parent)) {
-    place->offset += offset;
-    sub_buffers_.emplace(sub, *place);
+  if (auto location = handle_location(parent)) {
+    location->offset += offset;
+    sub_buffers_.emplace(sub, *location);
   }
 }
 
@@ -35,7 +35,7 @@ void ShareableBlocks::remove_sub_buffer(const void* sub) noexcept {
   sub_buffers_.erase(sub);
 }
 
-std::optional<ShareablePlace> ShareableBlocks::find_address(const void* address) const {
+std::optional<ShareableLocation> ShareableBlocks::find_address(const void* address) const {
   const auto* const wanted = static_cast<const char*>(address);
   const std::lock_guard lock(mutex_);
   const auto above = blocks_.upper_bound(wanted);
@@ -45,16 +45,16 @@ std::optional<ShareablePlace> ShareableBlocks::find_address(const void* address)
   return offset < block.size ? if_of_this_process({block, offset}) : std::nullopt;
 }
 
-std::optional<ShareablePlace> ShareableBlocks::find_handle(const void* handle) const {
+std::optional<ShareableLocation> ShareableBlocks::find_handle(const void* handle) const {
   const std::lock_guard lock(mutex_);
-  const auto place = handle_place(handle);
-  return place ? if_of_this_process(*place) : std::nullopt;
+  const auto location = handle_location(handle);
+  return location ? if_of_this_process(*location) : std::nullopt;
 }
 
 // Needs the mutex.
-std::optional<ShareablePlace> ShareableBlocks::handle_place(const void* handle) const {
+std::optional<ShareableLocation> ShareableBlocks::handle_location(const void* handle) const {
   const auto block = blocks_.find(static_cast<const char*>(handle));
-  if (block != blocks_.end()) return ShareablePlace{block->second, 0};
+  if (block != blocks_.end()) return ShareableLocation{block->second, 0};
   const auto sub = sub_buffers_.find(handle);
   return sub != sub_buffers_.end() ? std::optional(sub->second) : std::nullopt;
 }

@@ -17,8 +17,8 @@ struct ShareableBlock {
   int generation = 0;  // of the process that made it
 };
 
-// The place of a buffer in an allocation.
-struct ShareablePlace {
+// The location of a buffer in an allocation.
+struct ShareableLocation {
   ShareableBlock block;
   int64_t offset = 0;
 };
@@ -33,23 +33,23 @@ class ShareableBlocks {
   void add(const ShareableBlock& block);
   void remove(const void* buffer) noexcept;
 
-  // Notes a sub-buffer that is a handle, if its parent is in a block.
+  // Records the handle of a sub-buffer, if `parent` is in a block.
   void add_sub_buffer(const void* sub, const void* parent, int64_t offset);
   void remove_sub_buffer(const void* sub) noexcept;
 
-  // Returns the place of an address in a block, if this process made the block.
-  std::optional<ShareablePlace> find_address(const void* address) const;
+  // Returns the location of an address, if this process made the block.
+  std::optional<ShareableLocation> find_address(const void* address) const;
 
-  // Returns the place of a handle, which is that of a block or of a sub-buffer.
-  std::optional<ShareablePlace> find_handle(const void* handle) const;
+  // Returns the location of a device handle, which is that of a block or of a sub-buffer.
+  std::optional<ShareableLocation> find_handle(const void* handle) const;
 
  private:
-  std::optional<ShareablePlace> handle_place(const void* handle) const;
+  std::optional<ShareableLocation> handle_location(const void* handle) const;
 
   mutable std::mutex mutex_;
   std::optional<process::UsableAcrossFork> usable_across_fork_;
   std::map<const char*, ShareableBlock> blocks_;
-  std::map<const void*, ShareablePlace> sub_buffers_;
+  std::map<const void*, ShareableLocation> sub_buffers_;
 };
 
 }  // namespace arrowdevice::device

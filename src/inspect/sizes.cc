@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/checked.h"
+#include "device/queue.h"
 #include "transfer/extents.h"
 
 namespace arrowdevice::inspect {
@@ -100,6 +101,20 @@ class Measuring {
 std::pmr::vector<int64_t> buffer_sizes(const schema::Binding& array, transfer::SourceReader* contents,
                                        bool sizes_on_host, std::pmr::memory_resource* memory) {
   return Measuring(array, contents, sizes_on_host, memory).run();
+}
+
+std::pmr::vector<int64_t> read_buffer_sizes(const schema::Binding& array, device::Device& device,
+                                            const device::ForeignEvent& event, const Deadline& deadline,
+                                            ArrowDeviceArray* moved, std::pmr::memory_resource* memory) {
+  event.wait(deadline.left());
+  const bool sizes_on_host = array.has_variadic() && transfer::variadic_sizes_on_host(array, device);
+  if (device.is_on_host()) {
+    transfer::SourceReader contents;
+    return buffer_sizes(array, &contents, sizes_on_host, memory);
+  }
+  const device::QueueLease lease(device);
+  transfer::SourceReader contents(device, *lease.get(), event, deadline, moved);
+  return buffer_sizes(array, &contents, sizes_on_host, memory);
 }
 
 }  // namespace arrowdevice::inspect

@@ -6,6 +6,9 @@
 #include <memory_resource>
 #include <vector>
 
+#include "base/deadline.h"
+#include "device/device.h"
+#include "device/event.h"
 #include "schema/binding.h"
 #include "transfer/source_reader.h"
 
@@ -18,5 +21,11 @@ inline constexpr int64_t kUnknownSize = -1;
 // memory and may be read.
 std::pmr::vector<int64_t> buffer_sizes(const schema::Binding& array, transfer::SourceReader* contents,
                                        bool sizes_on_host, std::pmr::memory_resource* memory);
+
+// Does the same with all data. Waits for the array, and reads the data back from a device that the CPU cannot read.
+// `moved` is the array, or NULL if the caller keeps it alive.
+std::pmr::vector<int64_t> read_buffer_sizes(const schema::Binding& array, device::Device& device,
+                                            const device::ForeignEvent& event, const Deadline& deadline,
+                                            ArrowDeviceArray* moved, std::pmr::memory_resource* memory);
 
 }  // namespace arrowdevice::inspect

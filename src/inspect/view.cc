@@ -54,21 +54,14 @@ void View::fill(const schema::Binding& bound, ArrowDeviceArray& moved, const Imp
   const device::ForeignEvent event(*device_, moved.sync_event);
   if (options.queue != nullptr) event.wait_on(*options.queue, options.deadline.left());
 
-  const bool on_host = device_->is_on_host();
-  const bool may_look = options.learn_sizes || (on_host && moved.sync_event == nullptr);
-  device::QueueLease lease;
-  std::optional<transfer::SourceReader> contents;
   if (options.learn_sizes) event.wait(options.deadline.left());
-  if (may_look && on_host) {
-    contents.emplace();
-  } else if (may_look) {
-    lease = device::QueueLease(*device_);
-    contents.emplace(*device_, *lease.get(), event, options.deadline, &moved);
-  }
+  const bool on_host = device_->is_on_host();
   // Sizes of variadic buffers are in host memory, but the producer may not have written them yet.
   const bool sizes_on_host =
       bound.has_variadic() && transfer::variadic_sizes_on_host(bound, *device_) && event.is_ready();
-  const auto sizes = buffer_sizes(bound, contents ? &*contents : nullptr, sizes_on_host, scratch);
+  const bool may_look = options.learn_sizes || (on_host && moved.sync_event == nullptr);
+  const auto sizes = may_look ? read_buffer_sizes(bound, *device_, event, options.deadline, &moved, scratch)
+                              : buffer_sizes(bound, nullptr, sizes_on_host, scratch);
 
   NodeWriter writer(tree.size(), static_cast<int64_t>(sizes.size()), nodes_);
   auto size = sizes.begin();

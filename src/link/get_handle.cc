@@ -11,24 +11,25 @@
 
 #include "array/clone_structs.h"
 #include "array/locate.h"
+#include "array/owners.h"
 #include "base/log.h"
 #include "base/scratch.h"
 #include "base/text.h"
+#include "inspect/sizes.h"
 #include "ipc/schema_message.h"
-#include "link/buffer_places.h"
+#include "link/buffer_locations.h"
 #include "link/handle_message.h"
 #include "link/release_pipes.h"
-#include "link/sizes.h"
 
 namespace arrowdevice::link {
 namespace {
 
 // The owner of a handle's bytes and descriptors.
 struct HandleData {
-  ReleasePipes::WriteEnd pipe;
   std::vector<FileDescriptor> memory;
   std::vector<int> numbers{-1};  // of all descriptors; the pipe's is the first
   std::vector<uint8_t> bytes;
+  ReleasePipes::WriteEnd pipe;  // ends before `numbers`, which has its number
 
   static void release(arrowdevice_ipc_handle* handle) {
     delete static_cast<HandleData*>(handle->private_data);
@@ -37,41 +38,45 @@ struct HandleData {
 };
 
 // Makes handles of an array that is on a device.
-class Handing {
+class HandleMaker {
  public:
-  Handing(const schema::Tree& tree, const ArrowSchema& schema, device::Device& device,
-          const transfer::CopyOptions& options)
-      : tree_(tree), schema_(schema), device_(device), options_(options) {}
+  HandleMaker(const schema::Tree& tree, const ArrowSchema& schema, device::Device& device,
+              const transfer::CopyOptions& options)
+      : tree_(tree), type_(write_type(schema)), device_(device), options_(options) {}
 
   // Returns the reason why other processes cannot open the array's memory, or nullopt after success.
   std::optional<std::string> share(ArrowDeviceArray& array, int64_t* bytes, arrowdevice_ipc_handle* out) {
     Scratch scratch;
     const schema::Binding bound(tree_, array.array, scratch.memory());
+    // Finds most buffers in other memory before data is read. Buffers of unknown size are not looked for.
+    BufferLocations unused;
+    const auto known_sizes = inspect::buffer_sizes(bound, nullptr, false, scratch.memory());
+    if (auto why = locate_buffers(bound, device_, known_sizes, unused)) return why;
     const device::ForeignEvent event(device_, array.sync_event);
-    const auto sizes = read_sizes(bound, device_, event, options_.deadline, &array, scratch.memory());
-    BufferPlaces places;
-    if (auto why = find_places(bound, device_, sizes, places)) return why;
+    const auto sizes = inspect::read_buffer_sizes(bound, device_, event, options_.deadline, &array, scratch.memory());
+    BufferLocations locations;
+    if (auto why = locate_buffers(bound, device_, sizes, locations)) return why;
     *bytes = 0;
     for (const int64_t size : sizes) *bytes += size;
-    fill(array, std::move(places), out);
+    fill(array, std::move(locations), out);
     return std::nullopt;
   }
 
  private:
-  void fill(ArrowDeviceArray& array, BufferPlaces places, arrowdevice_ipc_handle* out) {
+  void fill(ArrowDeviceArray& array, BufferLocations locations, arrowdevice_ipc_handle* out) {
     auto data = std::make_unique<HandleData>();
     HandleMessage message;
     message.device_type = device_.type();
+    message.device_id = device_.id();
     std::memcpy(message.device_uuid, device_.info().uuid, sizeof message.device_uuid);
-    for (const auto& block : places.allocations) message.allocations.push_back(describe(block, *data));
-    message.nodes = std::move(places.nodes);
-    message.buffers = std::move(places.buffers);
-    message.schema = write_type();
+    for (const auto& block : locations.allocations) message.allocations.push_back(describe(block, *data));
+    message.nodes = std::move(locations.nodes);
+    message.buffers = std::move(locations.buffers);
+    message.schema = type_;
     data->bytes = write_handle(message);
 
     array::SharedArray shared(array);
-    data->pipe = ReleasePipes::instance().open(shared.owner());
-    data->pipe.show(data->numbers.front());
+    data->pipe = ReleasePipes::instance().open(shared.owner(), data->numbers.front());
     shared.commit();
     publish(std::move(data), out);
   }
@@ -89,8 +94,8 @@ class Handing {
 
   // A schema message describes the columns of a batch. The array is its only column, so that it may have any type, and
   // keeps its name and its flags.
-  std::vector<uint8_t> write_type() const {
-    ArrowSchema* column = const_cast<ArrowSchema*>(&schema_);
+  static std::vector<uint8_t> write_type(const ArrowSchema& schema) {
+    ArrowSchema* column = const_cast<ArrowSchema*>(&schema);
     ArrowSchema batch{};
     batch.format = "+s";
     batch.n_children = 1;
@@ -110,7 +115,7 @@ class Handing {
   }
 
   const schema::Tree& tree_;
-  const ArrowSchema& schema_;
+  const std::vector<uint8_t> type_;
   device::Device& device_;
   const transfer::CopyOptions& options_;
 };
@@ -120,14 +125,6 @@ std::shared_ptr<device::Pool> pool_for_copies(device::Device& device, const tran
   if (!options.pool->is_shareable()) throw Error(EINVAL, "options.pool has no POOL_SHAREABLE");
   return options.pool;
 }
-
-// An array that is released at the end of its block.
-struct ScopedArray {
-  ArrowDeviceArray array{};
-  ~ScopedArray() {
-    if (array.array.release != nullptr) array.array.release(&array.array);
-  }
-};
 
 }  // namespace
 
@@ -144,19 +141,19 @@ void get_handle(ArrowDeviceArray& inout, const ArrowSchema& schema, const transf
   }
   auto copying = options;
   copying.pool = pool_for_copies(device, options);
-  Handing handing(tree, schema, device, options);
+  HandleMaker maker(tree, schema, device, options);
   int64_t bytes = 0;
   std::string why = "COPY_ALWAYS is set";
   if (!options.always) {
-    auto refused = handing.share(inout, &bytes, out);
+    auto refused = maker.share(inout, &bytes, out);
     if (!refused) return;
     why = std::move(*refused);
   }
   if (options.never) throw Error(ENOTSUP, why + ", and copying is ruled out");
-  ScopedArray copied;
+  array::OwnedArray copied;
   copying.async = false;
   transfer::copy(inout, tree, device, copying, &copied.array);
-  if (const auto refused = handing.share(copied.array, &bytes, out)) throw Error(E2BIG, *refused);
+  if (const auto refused = maker.share(copied.array, &bytes, out)) throw Error(ENOTSUP, *refused);
   out->copied_bytes = bytes;
   if (is_logged(LogLevel::kDebug)) log(LogLevel::kDebug, "a handle needed a copy of " + bytes_text(bytes) + ": " + why);
 }

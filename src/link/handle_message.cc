@@ -20,6 +20,7 @@ struct Header {
   char magic[sizeof kMagic];
   uint32_t version;
   int32_t device_type;
+  int64_t device_id;
   uint8_t device_uuid[16];
   int64_t n_allocations, n_nodes, n_buffers, schema_bytes;
 };
@@ -30,7 +31,7 @@ struct Allocation {
   uint8_t driver_uuid[16];
   uint8_t bytes[72];
 };
-static_assert(sizeof(Header) == 64 && sizeof(Allocation) == 112);
+static_assert(sizeof(Header) == 72 && sizeof(Allocation) == 112);
 static_assert(sizeof(MessageNode) == 32 && sizeof(MessageBuffer) == 24);
 static_assert(sizeof Allocation::bytes == sizeof arrowdevice_memory_record::bytes);
 
@@ -120,6 +121,7 @@ std::vector<uint8_t> write_handle(const HandleMessage& message) {
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   header.version = kVersion;
   header.device_type = message.device_type;
+  header.device_id = message.device_id;
   std::memcpy(header.device_uuid, message.device_uuid, sizeof header.device_uuid);
   header.n_allocations = std::ssize(message.allocations);
   header.n_nodes = std::ssize(message.nodes);
@@ -144,6 +146,7 @@ HandleMessage read_handle(std::span<const uint8_t> bytes) {
   const Header header = read_header(reader);
   HandleMessage message;
   message.device_type = header.device_type;
+  message.device_id = header.device_id;
   std::memcpy(message.device_uuid, header.device_uuid, sizeof message.device_uuid);
   for (const auto& wire : reader.take<Allocation>(header.n_allocations, "allocations")) {
     message.allocations.push_back(from_wire(wire, header.device_uuid));

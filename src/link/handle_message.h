@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a handle: an array's structs, with places in allocations instead of addresses.
+// The bytes of a handle: an array's structs, with locations in allocations instead of addresses.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -10,8 +10,7 @@
 
 namespace arrowdevice::link {
 
-// Limit of the file descriptors of a handle. The first is the end of the pipe that tells the owner when the array is
-// not used any more.
+// Limit of the descriptors of a handle: the write end of its pipe, and one for each allocation.
 inline constexpr size_t kMostDescriptors = 32;
 
 struct MessageNode {
@@ -21,7 +20,7 @@ struct MessageNode {
   int64_t n_buffers = 0;
 };
 
-// The place of a buffer in an allocation.
+// The location of a buffer in an allocation.
 struct MessageBuffer {
   static constexpr int64_t kNone = -1;
 
@@ -32,17 +31,18 @@ struct MessageBuffer {
 
 struct HandleMessage {
   ArrowDeviceType device_type = 0;
+  int64_t device_id = 0;                               // in the owner process
   uint8_t device_uuid[16] = {};                        // zeros for the CPU
   std::vector<arrowdevice_memory_record> allocations;  // `descriptor` is a position in the handle's descriptors, or -1
   std::vector<MessageNode> nodes;                      // in the order of schema::Tree
-  std::vector<MessageBuffer> buffers;                  // of each node in order
+  std::vector<MessageBuffer> buffers;                  // of all nodes, in the order of the nodes
   std::vector<uint8_t> schema;                         // a message of Arrow's IPC format
 };
 
 std::vector<uint8_t> write_handle(const HandleMessage& message);
 
-// Reads the bytes of a handle. Checks that the bytes have the whole message, and no number in it. Throws EINVAL, or
-// ENOTSUP for bytes of another version.
+// Reads the bytes of a handle. Checks that they are complete, but not the numbers. Throws EINVAL, or ENOTSUP for bytes
+// of another version.
 HandleMessage read_handle(std::span<const uint8_t> bytes);
 
 }  // namespace arrowdevice::link

@@ -31,8 +31,7 @@ class OpenedMemory {
   const device::ShareableBlock block_;
 };
 
-// Opens an allocation by its record. An allocation that this process has open is not opened again, if its descriptor
-// tells which one it is.
+// Opens an allocation by its record. If this process has the same file open already, returns that object.
 std::shared_ptr<OpenedMemory> open_memory(device::Device& device, const arrowdevice_memory_record& record);
 
 }  // namespace arrowdevice::link

@@ -13,6 +13,7 @@
 
 #include "base/background.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "device/deferred.h"
 
 namespace arrowdevice::link {
@@ -46,9 +47,9 @@ ReleasePipes& ReleasePipes::instance() {
   static auto* const created = [] {
     auto made = std::make_unique<ReleasePipes>();
     process::run_in_children([] {
-      if (auto* const pipes = published.load()) pipes->forget_parent();
+      if (auto* const pipes = published_.load()) pipes->forget_parent();
     });
-    published = made.get();
+    published_ = made.get();
     return made.release();
   }();
   return *created;
@@ -64,35 +65,34 @@ ReleasePipes::WriteEnd& ReleasePipes::WriteEnd::operator=(WriteEnd&& other) noex
 }
 
 ReleasePipes::WriteEnd::~WriteEnd() {
-  if (get() >= 0) instance().close_write_end(number_);
+  if (number_ >= 0 && generation_ == process::generation()) instance().close_write_end(number_);
 }
 
-void ReleasePipes::WriteEnd::show(int& place) const noexcept { instance().show_write_end(get(), place); }
-
-int ReleasePipes::WriteEnd::get() const noexcept { return generation_ == process::generation() ? number_ : -1; }
-
 // The lock is held from the creation of a pipe until its ends are noted, so that a child knows all ends that it has.
-ReleasePipes::WriteEnd ReleasePipes::open(std::shared_ptr<array::BufferOwner> owner) {
+ReleasePipes::WriteEnd ReleasePipes::open(std::shared_ptr<array::BufferOwner> owner, int& number) {
   prepare();
   const std::lock_guard lock(mutex_);
   Pipe pipe;
   const int write_end = pipe.write_end.get();
-  write_ends_.emplace(write_end, nullptr);
+  write_ends_.emplace(write_end, &number);
   try {
     watch(std::move(pipe.read_end), std::move(owner));
   } catch (...) {
     write_ends_.erase(write_end);
     throw;
   }
-  return WriteEnd(pipe.write_end.release());
+  number = pipe.write_end.release();
+  return WriteEnd(number);
 }
 
-// The end of the last writer is reported without being asked for.
+// The end of the last writer is always reported. It is reported once, although a child without the handlers of `fork`
+// may have the read end too.
 void ReleasePipes::watch(FileDescriptor read_end, std::shared_ptr<array::BufferOwner> owner) {
   const uint64_t pipe = next_pipe_++;
   const int number = read_end.get();
   const auto added = pipes_.emplace(pipe, Watched{std::move(owner), std::move(read_end)}).first;
   epoll_event event{};
+  event.events = EPOLLONESHOT;
   event.data.u64 = pipe;
   if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, number, &event) == 0) return;
   const int code = errno;
@@ -125,7 +125,7 @@ void ReleasePipes::run_thread() noexcept {
 }
 
 int64_t ReleasePipes::run(int64_t max) noexcept {
-  auto* const pipes = published.load();
+  auto* const pipes = published_.load();
   if (pipes == nullptr) return 0;
   int64_t done = 0;
   for (;;) {
@@ -136,7 +136,7 @@ int64_t ReleasePipes::run(int64_t max) noexcept {
   }
 }
 
-// Waits for closed pipes and destroys their owners. Returns their number, or -1 after `exit` has begun.
+// Waits for closed pipes and destroys their owners. Returns their number, or -1 if no later call can do more.
 int64_t ReleasePipes::destroy(int most, int timeout_ms) noexcept {
   int epoll = -1;
   {
@@ -146,7 +146,12 @@ int64_t ReleasePipes::destroy(int most, int timeout_ms) noexcept {
   if (epoll < 0) return 0;
   epoll_event events[kEventsAtOnce];
   const int n = epoll_wait(epoll, events, most, timeout_ms);
-  if (n <= 0) return 0;  // interrupted, or nothing is closed
+  if (n < 0 && errno != EINTR) {  // a program that closes all descriptors closes this one too
+    log(LogLevel::kError,
+        std::string("arrays of handles are not released any more: epoll_wait: ") + std::strerror(errno));
+    return -1;
+  }
+  if (n <= 0) return 0;
   const background::DriverCallGuard busy;
   if (!busy.is_allowed()) return -1;
   const device::CompletingWork completing;
@@ -165,13 +170,6 @@ ReleasePipes::Watched ReleasePipes::take(uint64_t pipe) noexcept {
   return watched;
 }
 
-void ReleasePipes::show_write_end(int number, int& place) noexcept {
-  const std::lock_guard lock(mutex_);
-  place = number;
-  const auto found = write_ends_.find(number);
-  if (found != write_ends_.end()) found->second = &place;
-}
-
 void ReleasePipes::close_write_end(int number) noexcept {
   const std::lock_guard lock(mutex_);
   if (write_ends_.erase(number) > 0) ::close(number);
@@ -179,14 +177,15 @@ void ReleasePipes::close_write_end(int number) noexcept {
 
 // A child has none of the threads, and its epoll descriptor would be the parent's. The memory belongs to the parent.
 void ReleasePipes::forget_parent() noexcept {
-  for (const auto& [number, place] : write_ends_) {
+  for (const auto& [number, shown] : write_ends_) {
     ::close(number);
-    if (place != nullptr) *place = -1;
+    *shown = -1;
   }
   for (auto& pipe : pipes_) pipe.second.read_end.reset();
   write_ends_.clear();
   epoll_.reset();
   has_thread_ = false;
+  if (pipes_.empty()) return;
   try {
     of_parents_.emplace_front().swap(pipes_);
   } catch (const std::bad_alloc&) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipes that tell when no process uses an array of a handle any more. A handle has the write end of a pipe. Copies of
-// that end are in messages, in arrays that were opened, and nowhere else. The kernel closes the copies of a process
-// that ends. When the last copy is closed, the owner's memory is not used any more.
+// Pipes that tell when no process uses an array of a handle any more. A handle has the write end of a pipe. Handles,
+// messages and opened arrays have copies of that end. The kernel closes the copies of a process that ends. When the
+// last copy is closed, no process uses the memory.
 #pragma once
 
 #include <atomic>
@@ -23,20 +23,14 @@ class ReleasePipes {
   // Returns the instance, which is created at first use and never destroyed.
   static ReleasePipes& instance();
 
-  // A write end in this process. A forked child closes its copy at once, since the owner's memory would otherwise stay
-  // as long as the child.
+  // A write end in this process. A forked child closes its copy at once, because it would otherwise keep the memory in
+  // use.
   class WriteEnd {
    public:
     WriteEnd() = default;
     ~WriteEnd();
     WriteEnd(WriteEnd&& other) noexcept;
     WriteEnd& operator=(WriteEnd&& other) noexcept;
-
-    // Returns -1 in a forked child.
-    int get() const noexcept;
-
-    // Writes the number to `place`, where it becomes -1 in a forked child. The place lives as long as this object.
-    void show(int& place) const noexcept;
 
    private:
     friend class ReleasePipes;
@@ -47,37 +41,37 @@ class ReleasePipes {
   };
 
   // Opens a pipe, and keeps `owner` until all copies of its write end are closed. A thread of the library then destroys
-  // the owner, or run() in manual mode. Throws EMFILE, ENFILE or ENOMEM.
-  WriteEnd open(std::shared_ptr<array::BufferOwner> owner);
+  // the owner, or run() in manual mode. Writes the number of the write end to `number`, which becomes -1 in a forked
+  // child. `number` must outlive the write end. Throws EMFILE, ENFILE or ENOMEM.
+  WriteEnd open(std::shared_ptr<array::BufferOwner> owner, int& number);
 
   // Destroys the owners of closed pipes, without waiting: at most `max`, or all if `max` is negative. Returns their
-  // number. A process that has made no handle has none.
+  // number. Returns 0 if the process has made no handle.
   static int64_t run(int64_t max) noexcept;
 
  private:
-  static inline std::atomic<ReleasePipes*> published{nullptr};
-
   struct Watched {
     std::shared_ptr<array::BufferOwner> owner;
     FileDescriptor read_end;  // closed before the memory is free
   };
-  using Pipes = std::map<uint64_t, Watched>;  // by a number that never comes again
+  using Pipes = std::map<uint64_t, Watched>;  // by a number that is never reused
 
   void watch(FileDescriptor read_end, std::shared_ptr<array::BufferOwner> owner);
   void prepare();
   void run_thread() noexcept;
   int64_t destroy(int most, int timeout_ms) noexcept;
   Watched take(uint64_t pipe) noexcept;
-  void show_write_end(int number, int& place) noexcept;
   void close_write_end(int number) noexcept;
   void forget_parent() noexcept;
+
+  static inline std::atomic<ReleasePipes*> published_{nullptr};  // the instance
 
   std::mutex mutex_;  // guards all members below
   process::UsableAcrossFork usable_across_fork_{mutex_};
   FileDescriptor epoll_;
   uint64_t next_pipe_ = 0;
   Pipes pipes_;
-  std::map<int, int*> write_ends_;       // and where their numbers are shown, or NULL
+  std::map<int, int*> write_ends_;       // and the variables that have their numbers
   std::forward_list<Pipes> of_parents_;  // in a forked child; they stay reachable
   bool has_thread_ = false;
 };

@@ -28,7 +28,7 @@ Subject::Array copy_into(const Pool& pool, const Subject& subject, const Sample&
 
 void open(const Handle& handle, Subject::Array& array, Owned<ArrowSchema>& schema) {
   must(arrowdevice_array_open_ipc_handle, handle.of.bytes, handle.of.size, handle.of.descriptors,
-       int64_t{handle.of.n_descriptors}, array.out(), schema.out());
+       int64_t{handle.of.n_descriptors}, nullptr, array.out(), schema.out());
 }
 
 // Opens an array and returns its rows on the CPU.

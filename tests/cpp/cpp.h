@@ -5,20 +5,20 @@
 #include <arrowdevice/arrowdevice.hpp>
 
 #include <cerrno>
-#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <string>
-#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "support/catch.h"
+#include "support/releases.h"
 
 namespace cpp_test {
 
 namespace ad = arrowdevice::cpp;
+namespace testing = arrowdevice::testing;
 
 // The CPU, and a simulated device of each kind.
 inline constexpr const char* kDevices[] = {"cpu", "ext_dev:0", "ext_dev:1"};
@@ -47,13 +47,12 @@ template <typename Owner>
 constexpr bool kMovesOnly = std::is_nothrow_move_constructible_v<Owner>&& std::is_nothrow_move_assignable_v<Owner> &&
                             !std::is_copy_constructible_v<Owner> && !std::is_copy_assignable_v<Owner>;
 
-// Waits at most ten seconds until the pool's memory is unused, because a thread of the library frees the memory of
-// handles. Returns true if it is unused.
-inline bool comes_back(const ad::Pool& pool) {
-  for (int i = 0; i < 10'000 && pool.stats().used_bytes > 0; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return pool.stats().used_bytes == 0;
+// Returns an array over the same memory, whose release is counted.
+inline ad::DeviceArray counted(testing::Releases& releases, ad::DeviceArray array) {
+  ArrowDeviceArray moved;
+  array.hand_over(&moved);
+  auto made = releases.count(testing::Owned<ArrowDeviceArray>(moved));
+  return ad::DeviceArray(made.get());
 }
 
 }  // namespace cpp_test

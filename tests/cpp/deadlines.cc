@@ -88,6 +88,13 @@ const std::map<std::string, Call>& calls() {
           return arrowdevice_array_to_host(pending.there.get(), pending.schema.get(), &options, &out, nullptr);
         },
         [](Pending& pending) { std::move(pending.there).to_host(pending.schema, limited()); }}},
+      {"get_ipc_handle",
+       {[](Pending& pending) {
+          const auto options = limited();
+          arrowdevice_ipc_handle out;
+          return arrowdevice_array_get_ipc_handle(pending.there.get(), pending.schema.get(), &options, &out, nullptr);
+        },
+        [](Pending& pending) { pending.there.ipc_handle(pending.schema, limited()); }}},
       {"import",
        {[](Pending& pending) {
           const auto options = limited_import();

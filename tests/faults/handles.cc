@@ -36,7 +36,7 @@ struct HandleScene : Scene {
     poison(*out.out());
     poison(*schema_out.out());
     return arrowdevice_array_open_ipc_handle(handle.bytes, handle.size, handle.descriptors, handle.n_descriptors,
-                                             out.get(), schema_out.get(), &error);
+                                             nullptr, out.get(), schema_out.get(), &error);
   }
 
   const int64_t id;

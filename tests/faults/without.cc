@@ -332,7 +332,7 @@ TEST_CASE("without device_get_memory_info, memory info is what device_open repor
   CHECK(stats(default_pool(sim(0))).cached_bytes > 0);  // the limit applies in this case too
 }
 
-TEST_CASE("without shareable_allocate, arrays of a device cannot go to other processes", "[shareable_allocate]") {
+TEST_CASE("without shareable_allocate, arrays do not go to other processes", "[shareable_allocate]") {
   begin_without();
   auto options = pool_options();
   options.flags = ARROWDEVICE_POOL_SHAREABLE;

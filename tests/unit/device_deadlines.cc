@@ -252,6 +252,17 @@ class Check {
   int calls_ = 0;
 };
 
+// Opens a handle and releases the array. Returns the code.
+int open_handle(const arrowdevice_ipc_handle& handle, const arrowdevice_copy_options& options,
+                arrowdevice_error* error) {
+  Array out;
+  Schema type;
+  const int code = arrowdevice_array_open_ipc_handle(handle.bytes, handle.size, handle.descriptors,
+                                                     handle.n_descriptors, &options, out.out(), type.out(), error);
+  CHECK(out.released() == (code != 0));
+  return code;
+}
+
 TEST_CASE("the thread's check ends every wait, or lets it go on") {
   begin();
   const Sample sample(list_of(field("u")), {.rows = 300});
@@ -259,6 +270,9 @@ TEST_CASE("the thread's check ends every wait, or lets it go on") {
   const auto* const schema = sample.schema.get();
   using Call = std::function<int(Array&, arrowdevice_error*)>;
   const Queue queue = make_queue(sim(0));
+  Array shared = copy(sample, sim(0));
+  arrowdevice_ipc_handle handle{};
+  must(arrowdevice_array_get_ipc_handle, shared.get(), schema, nullptr, &handle);
   const std::pair<const char*, Call> calls[] = {
       {"array_to_device",
        [&](Array& array, arrowdevice_error* error) {
@@ -270,6 +284,19 @@ TEST_CASE("the thread's check ends every wait, or lets it go on") {
        [&](Array& array, arrowdevice_error* error) {
          Owned<ArrowArray> out;
          return arrowdevice_array_to_host(array.get(), schema, nullptr, out.out(), error);
+       }},
+      {"array_get_ipc_handle",
+       [&](Array& array, arrowdevice_error* error) {
+         arrowdevice_ipc_handle out{};
+         const int code = arrowdevice_array_get_ipc_handle(array.get(), schema, nullptr, &out, error);
+         arrowdevice_ipc_handle_release(&out);
+         return code;
+       }},
+      {"array_open_ipc_handle",
+       [&](Array&, arrowdevice_error* error) { return open_handle(handle, copy_options(), error); }},
+      {"array_open_ipc_handle with a copy",
+       [&](Array&, arrowdevice_error* error) {
+         return open_handle(handle, copy_options(ARROWDEVICE_COPY_ALWAYS), error);
        }},
       {"array_import",
        [&](Array& array, arrowdevice_error* error) {
@@ -334,6 +361,34 @@ TEST_CASE("the thread's check ends every wait, or lets it go on") {
       engine.resume();
       must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
     }
+  }
+  arrowdevice_ipc_handle_release(&handle);
+}
+
+TEST_CASE("an IPC handle times out while the device is stuck, and no memory is lost") {
+  for (const int64_t id : {int64_t{0}, int64_t{2}}) {
+    begin();
+    const Sample sample(list_of(field("u")), {.rows = 300});
+    Array array = copy(sample, sim(id));
+    arrowdevice_ipc_handle handle{};
+    must(arrowdevice_array_get_ipc_handle, array.get(), sample.schema.get(), nullptr, &handle);
+    Held engine(id);
+    const auto options = in_time(kShort);
+    arrowdevice_ipc_handle none{};
+    must_fail(ETIMEDOUT, arrowdevice_array_get_ipc_handle, array.get(), sample.schema.get(), &options, &none);
+    CHECK(none.release == nullptr);
+    CHECK_FALSE(array.released());
+    for (const uint32_t flags : {uint32_t{0}, uint32_t{ARROWDEVICE_COPY_ALWAYS}}) {
+      arrowdevice_error error{};
+      CHECK(open_handle(handle, in_time(kShort, flags), &error) == ETIMEDOUT);
+    }
+    engine.resume();
+    must(arrowdevice_wait_idle, ARROWDEVICE_NO_TIMEOUT);
+    arrowdevice_error error{};
+    CHECK(open_handle(handle, in_time(ARROWDEVICE_NO_TIMEOUT), &error) == 0);
+    arrowdevice_ipc_handle_release(&handle);
+    array.reset();
+    CHECK(stats(default_pool(sim(id))).used_bytes == 0);
   }
 }
 

@@ -86,6 +86,7 @@ TEST_CASE("numbers that do not fit the memory are refused with the field's path"
   CHECK(contains(refusal([](auto& m) { m.allocations[0].descriptor = 7; }), "refers to descriptor 7"));
   CHECK(contains(refusal([](auto& m) { m.allocations[0].descriptor = 0; }), "no memfd"));
   CHECK(contains(refusal([](auto& m) { m.allocations[0].kind = 9; }), "kind 9"));
+  CHECK(contains(refusal([](auto& m) { m.allocations.resize(32, m.allocations[0]); }), "32 allocations (at most 31)"));
   CHECK(contains(refusal([](auto& m) { m.device_type = ARROW_DEVICE_METAL; }), "is on a metal device"));
   CHECK(contains(refusal([](auto& m) {
                    m.device_type = ARROW_DEVICE_EXT_DEV;

@@ -36,8 +36,12 @@ TEST_CASE("arrays on devices go to another process without a copy") {
   const Peer peer([](int socket) {
     begin();
     for_each_array([&](int64_t, const SampleRows& sample) {
-      const Opened opened = open_received(receive_handle(socket));
-      const auto found = difference(sample, *opened.array);
+      const Received handle = receive_handle(socket);
+      std::string found;
+      for (const uint32_t flags : {uint32_t{0}, uint32_t{ARROWDEVICE_COPY_ALWAYS}}) {
+        const auto options = copy_options(flags);
+        found += difference(sample, *open_received(handle, &options).array);
+      }
       say(socket, found.empty() ? refusal() : found);
     });
   });
@@ -80,7 +84,8 @@ TEST_CASE("the memory of a device comes back after the last use of an opened arr
   for (const int64_t id : kDevices) {
     const Pool pool = make_shareable_pool(sim(id));
     const Sample sample(field("l"), kPlain);  // whose copy reads nothing back
-    Array array = copy(*sample.host, *sample.schema, sim(id), 0, nullptr, pool.get());
+    Releases releases;
+    Array array = releases.count(copy(*sample.host, *sample.schema, sim(id), 0, nullptr, pool.get()));
     Opened opened = open_received(received(*get_handle(array, sample.schema, ARROWDEVICE_COPY_NEVER)));
     array.reset();
     Array home;
@@ -89,11 +94,29 @@ TEST_CASE("the memory of a device comes back after the last use of an opened arr
       const auto options = copy_options(ARROWDEVICE_COPY_ASYNC | ARROWDEVICE_COPY_ALWAYS);
       must(arrowdevice_array_to_device, opened.array.get(), opened.schema.get(), sim(kAddresses[1]), &options,
            home.out());
-      CHECK(used_bytes(pool) > 0);
+      CHECK(releases.released() == 0);
       engine.resume();
     }
     CHECK(difference(sample, *home) == "");
-    CHECK(becomes_true([&] { return used_bytes(pool) == 0; }));
+    CHECK(releases.reach(1));
+    CHECK(used_bytes(pool) == 0);
+  }
+  CHECK(refusal() == "");
+}
+
+TEST_CASE("memory of a device comes back at once if opening an array copies it") {
+  begin();
+  for (const int64_t id : kDevices) {
+    const Pool pool = make_shareable_pool(sim(id));
+    const Sample sample(mixed_batch(), kPlain);
+    Releases releases;
+    Array array = releases.count(copy(*sample.host, *sample.schema, sim(id), 0, nullptr, pool.get()));
+    const auto options = copy_options(ARROWDEVICE_COPY_ALWAYS);
+    const Opened opened = open_received(received(*get_handle(array, sample.schema, ARROWDEVICE_COPY_NEVER)), &options);
+    array.reset();
+    CHECK(releases.reach(1));
+    CHECK(used_bytes(pool) == 0);
+    CHECK(difference(sample, *opened.array) == "");
   }
   CHECK(refusal() == "");
 }

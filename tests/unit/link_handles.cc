@@ -17,27 +17,37 @@ Array host_array(const HostCase& one) { return from_host(one.array(Ledger())); }
 TEST_CASE("arrays of every type go to another process without a copy") {
   begin();
   const Pool pool = make_shareable_pool();
+  Releases releases;
+  int64_t sent = 0;
   const Peer peer([](int socket) {
     for (const HostCase& one : asked_cases()) {
       if (!is_writable(one.type)) continue;
       const Schema schema = one.schema();
       const Array expected = host_array(one);
-      const Opened opened = open_received(receive_handle(socket));
-      const auto found = difference(*schema, expected->array, *opened.schema, opened.array->array);
-      say(socket, found.empty() ? problem(*opened.schema, opened.array->array) : found);
+      const Received handle = receive_handle(socket);
+      std::string found;
+      for (const uint32_t flags : {uint32_t{0}, uint32_t{ARROWDEVICE_COPY_ALWAYS}}) {
+        const auto options = copy_options(flags);
+        const Opened opened = open_received(handle, &options);
+        found += difference(*schema, expected->array, *opened.schema, opened.array->array);
+        if (found.empty()) found = problem(*opened.schema, opened.array->array);
+      }
+      say(socket, found);
     }
   });
   for (const HostCase& one : asked_cases()) {
     if (!is_writable(one.type)) continue;
     INFO(one.name);
     const Schema schema = one.schema();
-    Array array = in_pool(host_array(one), schema, pool);
+    Array array = releases.count(in_pool(host_array(one), schema, pool));
     const Handle handle = get_handle(array, schema, ARROWDEVICE_COPY_NEVER);
     CHECK(handle->copied_bytes == 0);
     send_handle(peer.socket(), *handle);
     REQUIRE(peer.answer() == "");
+    ++sent;
   }
-  CHECK(becomes_true([&] { return used_bytes(pool) == 0; }));
+  CHECK(releases.reach(sent));
+  CHECK(used_bytes(pool) == 0);
 }
 
 TEST_CASE("slices and arrays with a name, flags and metadata keep them") {
@@ -124,7 +134,8 @@ TEST_CASE("the memory comes back when the last copy of the handle is closed") {
   begin();
   const Pool pool = make_shareable_pool();
   const Sample sample(mixed_batch(), kPlain);
-  Array array = in_pool(sample.host, sample.schema, pool);
+  Releases releases;
+  Array array = releases.count(in_pool(sample.host, sample.schema, pool));
   Handle handle = get_handle(array, sample.schema, ARROWDEVICE_COPY_NEVER);
   array.reset();
   Received unread = received(*handle);
@@ -136,8 +147,10 @@ TEST_CASE("the memory comes back when the last copy of the handle is closed") {
   opened.resize(1);
   CHECK(used_bytes(pool) > 0);
   CHECK(difference(sample, *opened.front().array) == "");
+  CHECK(releases.released() == 0);
   opened.clear();
-  CHECK(becomes_true([&] { return used_bytes(pool) == 0; }));
+  CHECK(releases.reach(1));
+  CHECK(used_bytes(pool) == 0);
 }
 
 TEST_CASE("the array of a producer is released when the last copy of the handle is closed") {
@@ -145,32 +158,26 @@ TEST_CASE("the array of a producer is released when the last copy of the handle 
   const Pool pool = make_shareable_pool();
   auto* const values = static_cast<int64_t*>(output_of(arrowdevice_buffer_allocate, cpu(), pool.get(), nullptr, 800));
   for (int64_t i = 0; i < 100; ++i) values[i] = i;
-  struct Foreign {
-    const void* buffers[2];
-    std::atomic<bool> is_released{false};
-  } foreign{{nullptr, values}, {}};
+  const void* buffers[] = {nullptr, values};
   Owned<ArrowArray> host;
   *host = {.length = 100,
            .null_count = 0,
            .offset = 0,
            .n_buffers = 2,
            .n_children = 0,
-           .buffers = foreign.buffers,
+           .buffers = buffers,
            .children = nullptr,
            .dictionary = nullptr,
-           .release =
-               [](ArrowArray* array) {
-                 static_cast<Foreign*>(array->private_data)->is_released = true;
-                 array->release = nullptr;
-               },
-           .private_data = &foreign};
-  Array array = from_host(std::move(host));
+           .release = [](ArrowArray* array) { array->release = nullptr; },
+           .private_data = nullptr};
+  Releases releases;
+  Array array = releases.count(from_host(std::move(host)));
   const Schema schema = make_schema(field("l"));
   Handle handle = get_handle(array, schema, ARROWDEVICE_COPY_NEVER);
   array.reset();
-  CHECK(!foreign.is_released);
+  CHECK(releases.released() == 0);
   handle.reset();
-  CHECK(becomes_true([&] { return foreign.is_released.load(); }));
+  CHECK(releases.reach(1));
   arrowdevice_buffer_free(cpu(), nullptr, values);
 }
 
@@ -183,16 +190,69 @@ TEST_CASE("the memory comes back from a process that is killed") {
     say(socket, "opened");
     hear(socket);
   });
-  Peer idle([](int socket) { hear(socket); });
+  Peer idle([](int) { pause(); });  // never reads
+  Releases releases;
   for (Peer* const peer : {&holder, &idle}) {
-    Array array = in_pool(sample.host, sample.schema, pool);
+    Array array = releases.count(in_pool(sample.host, sample.schema, pool));
     send_handle(peer->socket(), *get_handle(array, sample.schema, ARROWDEVICE_COPY_NEVER));
   }
   CHECK(holder.answer() == "opened");
-  CHECK(used_bytes(pool) > 0);
+  CHECK(releases.released() == 0);
   holder.kill();
+  CHECK(releases.reach(1));
   idle.kill();  // with its message unread
-  CHECK(becomes_true([&] { return used_bytes(pool) == 0; }));
+  CHECK(releases.reach(2));
+  CHECK(used_bytes(pool) == 0);
+}
+
+TEST_CASE("an array that is copied when it is opened does not depend on its owner") {
+  begin();
+  const Pool pool = make_shareable_pool();
+  const Pool own = make_pool(cpu());
+  const Sample sample(field("u"), kPlain);
+  for (auto* const copies : {static_cast<arrowdevice_pool*>(nullptr), own.get()}) {
+    Releases releases;
+    Array array = releases.count(in_pool(sample.host, sample.schema, pool));
+    Handle handle = get_handle(array, sample.schema, ARROWDEVICE_COPY_NEVER);
+    auto options = copy_options(ARROWDEVICE_COPY_ALWAYS);
+    options.pool = copies;
+    Opened opened = open_received(received(*handle), &options);
+    CHECK((used_bytes(own) > 0) == (copies != nullptr));
+    auto* const offsets = static_cast<int32_t*>(const_cast<void*>(array->array.buffers[1]));
+    offsets[array->array.length] = INT32_MAX;  // the owner can still write its memory
+    CHECK(problem(*opened.schema, opened.array->array) == "");
+    CHECK(difference(sample, *opened.array) == "");
+    array.reset();
+    handle.reset();
+    CHECK(releases.reach(1));
+    CHECK(used_bytes(pool) == 0);
+    CHECK(difference(sample, *opened.array) == "");
+    // It is not in memory that other processes can open.
+    CHECK(get_handle(opened.array, opened.schema)->copied_bytes > 0);
+    opened.array.reset();
+    CHECK(used_bytes(own) == 0);
+  }
+}
+
+TEST_CASE("options that do not fit the array of a handle are refused") {
+  begin();
+  Sample sample(field("l"), kPlain);
+  const Received handle = received(*get_handle(sample.host, sample.schema));
+  const auto refusal = [&](const std::function<void(arrowdevice_copy_options&)>& spoil) {
+    auto options = copy_options(ARROWDEVICE_COPY_ALWAYS);
+    spoil(options);
+    int code = 0;
+    const std::string why = refused_open(handle.bytes, handle.numbers(), &code, &options);
+    CHECK(code == EINVAL);
+    return why;
+  };
+  const Pool elsewhere = make_pool(sim(0));
+  const Queue queue = make_queue(cpu());
+  CHECK(contains(refusal([&](auto& options) { options.queue = queue.get(); }), "options.queue is set"));
+  CHECK(contains(refusal([&](auto& options) { options.pool = elsewhere.get(); }), "pool"));
+  CHECK(contains(refusal([&](auto& options) { options.source_device = sim(0); }),
+                 "options.source_device is ext_dev:0, and the array is on a cpu device"));
+  CHECK(contains(refusal([&](auto& options) { options.flags |= 1U << 20; }), "flags"));
 }
 
 TEST_CASE("an array stays readable after its owner was killed") {
@@ -215,7 +275,8 @@ TEST_CASE("a forked child does not keep the handles of its parent") {
   begin();
   const Pool pool = make_shareable_pool();
   const Sample sample(field("u"), kPlain);
-  Array array = in_pool(sample.host, sample.schema, pool);
+  Releases releases;
+  Array array = releases.count(in_pool(sample.host, sample.schema, pool));
   Handle handle = get_handle(array, sample.schema, ARROWDEVICE_COPY_NEVER);
   array.reset();
   const Peer child([&](int socket) {
@@ -229,16 +290,18 @@ TEST_CASE("a forked child does not keep the handles of its parent") {
     hear(socket);
   });
   CHECK(child.answer() == "");
-  CHECK(used_bytes(pool) > 0);
+  CHECK(releases.released() == 0);
   handle.reset();
-  CHECK(becomes_true([&] { return used_bytes(pool) == 0; }));
+  CHECK(releases.reach(1));
+  CHECK(used_bytes(pool) == 0);
 }
 
 TEST_CASE("a child of a process that has opened an array keeps it") {
   begin();
   const Pool pool = make_shareable_pool();
   const Sample sample(field("u"), kPlain);
-  Array array = in_pool(sample.host, sample.schema, pool);
+  Releases releases;
+  Array array = releases.count(in_pool(sample.host, sample.schema, pool));
   Opened opened = open_received(received(*get_handle(array, sample.schema, ARROWDEVICE_COPY_NEVER)));
   array.reset();
   {
@@ -250,9 +313,10 @@ TEST_CASE("a child of a process that has opened an array keeps it") {
     opened.array.reset();
     say(child.socket(), "read");
     CHECK(child.answer() == "");
-    CHECK(used_bytes(pool) > 0);
+    CHECK(releases.released() == 0);
   }
-  CHECK(becomes_true([&] { return used_bytes(pool) == 0; }));
+  CHECK(releases.reach(1));
+  CHECK(used_bytes(pool) == 0);
 }
 
 TEST_CASE("an allocation that is open is not mapped again") {

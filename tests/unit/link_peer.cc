@@ -7,9 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstring>
-#include <thread>
 
 #include "support/ending.h"
 
@@ -67,20 +65,21 @@ Received received(const arrowdevice_ipc_handle& handle) {
   return copy;
 }
 
-Opened open_received(const Received& handle) {
+Opened open_received(const Received& handle, const arrowdevice_copy_options* options) {
   Opened opened;
   const auto numbers = handle.numbers();
   must(arrowdevice_array_open_ipc_handle, handle.bytes.data(), std::ssize(handle.bytes), numbers.data(),
-       std::ssize(numbers), opened.array.out(), opened.schema.out());
+       std::ssize(numbers), options, opened.array.out(), opened.schema.out());
   return opened;
 }
 
-std::string refused_open(const std::vector<uint8_t>& bytes, const std::vector<int>& descriptors, int* code) {
+std::string refused_open(const std::vector<uint8_t>& bytes, const std::vector<int>& descriptors, int* code,
+                         const arrowdevice_copy_options* options) {
   Opened opened;
   arrowdevice_error error{};
   const int result =
       arrowdevice_array_open_ipc_handle(bytes.data(), std::ssize(bytes), descriptors.data(), std::ssize(descriptors),
-                                        opened.array.out(), opened.schema.out(), &error);
+                                        options, opened.array.out(), opened.schema.out(), &error);
   if (code != nullptr) *code = result;
   return result == 0 ? "" : error.message;
 }
@@ -163,14 +162,6 @@ void Peer::kill() noexcept {
   ::kill(process_, SIGKILL);
   waitpid(process_, nullptr, 0);
   process_ = -1;
-}
-
-bool becomes_true(const std::function<bool()>& condition) {
-  for (int i = 0; i < 10'000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return false;
 }
 
 int64_t open_descriptors() {

@@ -15,6 +15,7 @@
 
 #include "base/file_descriptor.h"
 #include "library.h"
+#include "support/releases.h"
 
 namespace link_test {
 
@@ -55,10 +56,11 @@ struct Opened {
   Array array;
   Schema schema;
 };
-Opened open_received(const Received& handle);
+Opened open_received(const Received& handle, const arrowdevice_copy_options* options = nullptr);
 
 // Returns the text of the failure to open a handle with these bytes, or "" after success.
-std::string refused_open(const std::vector<uint8_t>& bytes, const std::vector<int>& descriptors, int* code = nullptr);
+std::string refused_open(const std::vector<uint8_t>& bytes, const std::vector<int>& descriptors, int* code = nullptr,
+                         const arrowdevice_copy_options* options = nullptr);
 
 void send_handle(int socket, const arrowdevice_ipc_handle& handle);
 Received receive_handle(int socket);
@@ -84,9 +86,6 @@ class Peer {
   FileDescriptor socket_;
   pid_t process_ = -1;
 };
-
-// Waits at most ten seconds until the condition holds. Returns true if it does.
-bool becomes_true(const std::function<bool()>& condition);
 
 // Returns the number of open descriptors of this process.
 int64_t open_descriptors();

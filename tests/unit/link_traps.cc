@@ -5,10 +5,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <fstream>
 #include <random>
-#include <thread>
 
 #include "link_peer.h"
 
@@ -45,8 +43,6 @@ int64_t shared_memory() {
   return -1;
 }
 
-void sleep_for(int64_t microseconds) { std::this_thread::sleep_for(std::chrono::microseconds(microseconds)); }
-
 // Opens handles, reads them and releases them until the other process ends.
 void use_handles(int socket, const SampleRows& sample) {
   for (;;) {
@@ -62,34 +58,40 @@ bool has_numbers_of(const SampleRows& sample, const ArrowDeviceArray& array) {
          std::memcmp(array.array.buffers[1], sample.twin->buffers[1], bytes) == 0;
 }
 
+// The bytes of memory files that other programs may have allocated during a test.
+constexpr int64_t kOfOthers = 200'000'000;
+
 TEST_CASE("a consumer that is killed at any moment leaves nothing behind") {
   begin();
   const Pool pool = make_shareable_pool();
   const Sample sample(field("l"), kLarge);
-  Array array = copy(*sample.host, *sample.schema, cpu(), 0, nullptr, pool.get());
-  const int64_t used = used_bytes(pool);
-  {
-    Array first = copy(*sample.host, *sample.schema, cpu(), 0, nullptr, pool.get());
-    get_handle(first, sample.schema);  // starts the thread, which has a descriptor
-  }
-  REQUIRE(becomes_true([&] { return used_bytes(pool) == used; }));
+  Releases releases;
+  int64_t sent = 0;
+  const auto send_to = [&](int socket) {
+    Array array = releases.count(copy(*sample.host, *sample.schema, cpu(), 0, nullptr, pool.get()));
+    send_handle(socket, *get_handle(array, sample.schema, ARROWDEVICE_COPY_NEVER));
+    ++sent;
+  };
+  // The first handle starts the thread, which has a descriptor.
+  send_to(Peer([](int) { pause(); }).socket());
+  REQUIRE(releases.reach(sent));
   must(arrowdevice_pool_trim, pool.get());
   const Usage before;
   const int64_t memory_before = shared_memory();
-  std::mt19937 random(1);  // NOLINT: the same moments in every run, as far as the scheduler allows
+  std::minstd_rand random(1);  // NOLINT: the same numbers in every run; the scheduler decides about the moments
   for (int i = 0; i < kKills; ++i) {
     Peer peer([&](int socket) { use_handles(socket, sample); });
-    for (uint32_t sent = random() % 4; sent > 0; --sent) {
-      Array fresh = copy(*sample.host, *sample.schema, cpu(), 0, nullptr, pool.get());
-      send_handle(peer.socket(), *get_handle(fresh, sample.schema, ARROWDEVICE_COPY_NEVER));
-    }
-    sleep_for(random() % 1500);
+    const auto handles = random() % 4;
+    for (auto n = handles; n > 0; --n) send_to(peer.socket());
+    // The process is killed while it begins, or at some point of one of its handles.
+    for (auto answers = random() % (handles + 1); answers > 0; --answers) CHECK(peer.answer() == "read");
     peer.kill();
   }
-  CHECK(becomes_true([&] { return used_bytes(pool) == used; }));
+  CHECK(releases.reach(sent));
+  CHECK(used_bytes(pool) == 0);
   must(arrowdevice_pool_trim, pool.get());
   CHECK(Usage() == before);
-  CHECK(shared_memory() - memory_before < kKills * 200'000);
+  CHECK(shared_memory() - memory_before < kOfOthers);
 }
 
 TEST_CASE("an owner that is killed at any moment leaves whole arrays") {
@@ -97,8 +99,8 @@ TEST_CASE("an owner that is killed at any moment leaves whole arrays") {
   const Sample sample(field("l"), kLarge);
   const Usage before;
   const int64_t memory_before = shared_memory();
-  std::mt19937 random(2);  // NOLINT: as above
-  int opened_arrays = 0;
+  std::minstd_rand random(2);  // NOLINT: as above
+  size_t opened_arrays = 0;
   for (int i = 0; i < kKills; ++i) {
     Peer owner([&](int socket) {
       for (;;) {
@@ -107,27 +109,23 @@ TEST_CASE("an owner that is killed at any moment leaves whole arrays") {
       }
     });
     std::vector<Opened> opened;
-    std::thread killer([&, after = random() % 4000] {
-      sleep_for(after);
-      owner.kill();
-    });
+    const auto open_next = [&] { opened.push_back(open_received(receive_handle(owner.socket()))); };
+    for (auto handles = random() % 8; handles > 0; --handles) open_next();
+    owner.kill();
+    // The last message may be incomplete.
     try {
-      for (int received_handles = 0; received_handles < 20; ++received_handles) {
-        opened.push_back(open_received(receive_handle(owner.socket())));
-      }
+      for (;;) open_next();
     } catch (const arrowdevice::testing::Failure& failure) {
       const std::string why = failure.what();
-      if (!contains(why, "has ended")) FAIL_CHECK(why);
+      if (why.find("has ended") == std::string::npos) FAIL_CHECK(why);
     }
-    killer.join();
     for (const Opened& one : opened) CHECK(has_numbers_of(sample, *one.array));
-    opened_arrays += static_cast<int>(opened.size());
+    opened_arrays += opened.size();
   }
-  CHECK(opened_arrays > 0);
+  CHECK(opened_arrays > kKills);
   CHECK(Usage() == before);
-  CHECK(shared_memory() - memory_before < kKills * 200'000);
+  CHECK(shared_memory() - memory_before < kOfOthers);
 }
-
 #endif
 
 // Sends an array of a fresh pool to a process, and returns what the process says.
@@ -186,13 +184,15 @@ TEST_CASE("a process that calls exec gives its arrays back") {
     execlp("sleep", "sleep", "60", nullptr);
     throw arrowdevice::testing::Failure("exec failed");
   });
-  Array array = copy(*sample.host, *sample.schema, cpu(), 0, nullptr, pool.get());
+  Releases releases;
+  Array array = releases.count(copy(*sample.host, *sample.schema, cpu(), 0, nullptr, pool.get()));
   send_handle(peer.socket(), *get_handle(array, sample.schema, ARROWDEVICE_COPY_NEVER));
   array.reset();
   CHECK(peer.answer() == "");
-  CHECK(used_bytes(pool) > 0);
+  CHECK(releases.released() == 0);
   say(peer.socket(), "exec");
-  CHECK(becomes_true([&] { return used_bytes(pool) == 0; }));
+  CHECK(releases.reach(1));
+  CHECK(used_bytes(pool) == 0);
 }
 
 TEST_CASE("a consumer that never releases meets the limit of the pool") {
@@ -202,6 +202,7 @@ TEST_CASE("a consumer that never releases meets the limit of the pool") {
   options.max_bytes = 4 << 20;
   const Pool pool = make_pool(cpu(), &options);
   const Sample sample(field("l"), kLarge);
+  Releases releases;
   std::vector<Opened> kept;
   const auto copying = copy_options(0, nullptr, pool.get());
   for (;;) {
@@ -215,11 +216,13 @@ TEST_CASE("a consumer that never releases meets the limit of the pool") {
       break;
     }
     REQUIRE(kept.size() < 100);
+    array = releases.count(std::move(array));
     kept.push_back(open_received(received(*get_handle(array, sample.schema, ARROWDEVICE_COPY_NEVER))));
   }
-  CHECK(kept.size() > 1);
+  const auto arrays = static_cast<int64_t>(kept.size());
+  CHECK(arrays > 1);
   kept.clear();
-  CHECK(becomes_true([&] { return used_bytes(pool) == 0; }));
+  CHECK(releases.reach(arrays));
   copy(*sample.host, *sample.schema, cpu(), 0, nullptr, pool.get());
 }
 
@@ -248,7 +251,8 @@ TEST_CASE("64 processes use an array at once") {
   begin();
   const Pool pool = make_shareable_pool();
   const Sample sample(mixed_batch(), kPlain);
-  Array array = copy(*sample.host, *sample.schema, cpu(), 0, nullptr, pool.get());
+  Releases releases;
+  Array array = releases.count(copy(*sample.host, *sample.schema, cpu(), 0, nullptr, pool.get()));
   {
     std::vector<std::unique_ptr<Peer>> peers;
     for (int i = 0; i < 64; ++i) {
@@ -264,7 +268,8 @@ TEST_CASE("64 processes use an array at once") {
     }
     array.reset();
   }
-  CHECK(becomes_true([&] { return used_bytes(pool) == 0; }));
+  CHECK(releases.reach(1));
+  CHECK(used_bytes(pool) == 0);
 }
 
 }  // namespace

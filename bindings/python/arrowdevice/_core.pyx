@@ -3,12 +3,14 @@
 """Binds the C library: ownership, the GIL, guards. The public API is in the modules beside this one."""
 
 cimport cython
-from cpython.exc cimport PyErr_CheckSignals
+from cpython.exc cimport PyErr_CheckSignals, PyErr_SetFromErrno
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New
 from libc.errno cimport EINVAL, ENOENT
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
+from posix.fcntl cimport fcntl
+from posix.unistd cimport close
 
 from .library cimport *
 
@@ -16,6 +18,9 @@ cdef extern from "<errno.h>":
     const int ECANCELED
     const int ENOTSUP
     const int ETIMEDOUT
+
+cdef extern from "<fcntl.h>":
+    const int F_DUPFD_CLOEXEC
 
 from . import errors as _errors
 

@@ -255,8 +255,8 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
     int arrowdevice_array_get_ipc_handle(ArrowDeviceArray*, const ArrowSchema*, const copy_options_t*, ipc_handle_t*,
                                          error_t*)
     void arrowdevice_ipc_handle_release(ipc_handle_t*)
-    int arrowdevice_array_open_ipc_handle(const uint8_t*, int64_t, const int*, int64_t, ArrowDeviceArray*, ArrowSchema*,
-                                          error_t*)
+    int arrowdevice_array_open_ipc_handle(const uint8_t*, int64_t, const int*, int64_t, const copy_options_t*,
+                                          ArrowDeviceArray*, ArrowSchema*, error_t*)
     int arrowdevice_wait_idle(int64_t, error_t*)
     int arrowdevice_schema_copy(const ArrowSchema*, ArrowSchema*, error_t*)
     void arrowdevice_schema_release(ArrowSchema*)

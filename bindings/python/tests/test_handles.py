@@ -6,6 +6,7 @@ import os
 import pickle
 import signal
 import socket
+import threading
 import time
 
 import pyarrow as pa
@@ -85,6 +86,7 @@ def test_handles_go_through_a_socket(batch, pool):
     array.release()
     data, descriptors, _, _ = socket.recv_fds(theirs, 1 << 20, 32)
     with ad.IpcHandle(data, descriptors) as received:
+        assert not any(os.get_inheritable(descriptor) for descriptor in descriptors)
         opened = received.open()
     assert isinstance(opened, ad.RecordBatch)
     assert opened.to_pyarrow().equals(batch)
@@ -93,6 +95,57 @@ def test_handles_go_through_a_socket(batch, pool):
     assert comes_back(pool)
     for end in (ours, theirs):
         end.close()
+
+
+def test_an_array_that_is_copied_when_it_is_opened_does_not_depend_on_its_owner(batch, pool):
+    array = in_pool(batch, pool)
+    own = ad.Pool("cpu")
+    with array.ipc_handle(copy=False) as handle:
+        opened = handle.open(copy=True, pool=own, timeout=60)
+        with pytest.raises(ad.InvalidError, match="pool"):
+            handle.open(copy=True, pool=ad.Pool("ext_dev:0"))
+    array.release()
+    assert comes_back(pool)
+    assert own.stats().used_bytes > 0
+    opened.validate("strict")
+    assert opened.to_pyarrow().equals(batch)
+
+
+def test_threads_may_open_a_handle_while_another_closes_it(pool):
+    """A descriptor that is closed twice could be one that another thread has opened meanwhile."""
+    array = in_pool(pa.array([1, 2, 3]), pool)
+    wrong = []
+
+    def use(handle):
+        begin.wait()
+        try:
+            for _ in range(20):
+                if handle.open().to_pylist() != [1, 2, 3]:
+                    wrong.append("rows")
+        except ValueError:  # closed
+            pass
+        except Exception as error:
+            wrong.append(error)
+
+    def close(handle):
+        begin.wait()
+        handle.close()
+
+    for made_here in (True, False):
+        for _ in range(50):
+            handle = array.ipc_handle()
+            if not made_here:
+                with handle as made:
+                    handle = ad.IpcHandle(made.data, [os.dup(number) for number in made.descriptors])
+            begin = threading.Barrier(4)
+            threads = [threading.Thread(target=what, args=(handle,)) for what in (use, use, close, close)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+    assert wrong == []
+    array.release()
+    assert comes_back(pool)
 
 
 def test_memory_that_is_not_shareable_is_copied_or_refused(batch):
@@ -116,14 +169,17 @@ def test_a_closed_handle_raises(pool):
             use()
     received = ad.IpcHandle(b"", [])
     received.close()
-    with pytest.raises(ValueError, match="closed"):
-        received.open()
+    for use in (received.open, lambda: received.data, lambda: received.descriptors):
+        with pytest.raises(ValueError, match="closed"):
+            use()
+    with pytest.raises(TypeError):
+        ad.IpcHandle("text", [])
 
 
 def test_bytes_that_are_no_handle_raise(pool):
     with in_pool(pa.array([1]), pool).ipc_handle() as handle:
         data = handle.data
-        with pytest.raises(ad.InvalidError, match="at least 64 bytes"):
+        with pytest.raises(ad.InvalidError, match="at least 72 bytes"):
             ad.IpcHandle(b"abc", [os.dup(handle.descriptors[0])]).open()
     with pytest.raises(ad.InvalidError, match="no descriptors|refers to descriptor 0"):
         ad.IpcHandle(data, []).open()

@@ -166,6 +166,7 @@ WAITS = {
     "to_device": "ad.to_device(host, 'ext_dev:0', copy=True{limit})",
     "copy": "there.to_device('ext_dev:0', copy=True{limit})",
     "to_host": "there.to_host({limit})",
+    "get_ipc_handle": "there.ipc_handle({limit})",
     "wait": "there.wait({limit})",
     "finish": "queue.finish({limit})",
     "wait_idle": "there = None; ad.wait_idle({limit})",

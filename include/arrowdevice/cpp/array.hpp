@@ -99,10 +99,12 @@ class DeviceArray : public detail::StructOwner<ArrowDeviceArray> {
    * descriptors.
    */
   static std::pair<DeviceArray, Schema> open_ipc_handle(const std::vector<uint8_t>& bytes,
-                                                        const std::vector<int>& descriptors) {
+                                                        const std::vector<int>& descriptors,
+                                                        const arrowdevice_copy_options& options = copy_options()) {
     std::pair<DeviceArray, Schema> out;
     detail::call(arrowdevice_array_open_ipc_handle, bytes.data(), static_cast<int64_t>(bytes.size()),
-                 descriptors.data(), static_cast<int64_t>(descriptors.size()), out.first.get(), out.second.get());
+                 descriptors.data(), static_cast<int64_t>(descriptors.size()), &options, out.first.get(),
+                 out.second.get());
     return out;
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Gives a column of numbers to another process, without a copy. examples/handle.c is the same program in C, and each can
-// be the other process of the other.
+// Gives a column of numbers to another process, without a copy. examples/handle.c does the same in C. The two
+// programs can exchange handles.
 //
 //	go run . give SOCKET   # waits for one process, gives it the column, and waits until the memory is free again
 //	go run . take SOCKET   # takes the column and adds it up
@@ -9,6 +9,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"net"
@@ -119,7 +120,7 @@ func take(ctx context.Context, socket *net.UnixAddr) error {
 		return err
 	}
 	defer peer.Close()
-	shared, err := receive(peer)
+	shared, err := receive(ctx, peer)
 	if err != nil {
 		return err
 	}
@@ -142,9 +143,9 @@ func take(ctx context.Context, socket *net.UnixAddr) error {
 }
 
 // receive receives the bytes and descriptors of a handle, and opens it.
-func receive(peer *net.UnixConn) (*arrowdevice.Array, error) {
+func receive(ctx context.Context, peer *net.UnixConn) (*arrowdevice.Array, error) {
 	data, control := make([]byte, mostBytes), make([]byte, syscall.CmsgSpace(mostDescriptors*4))
-	size, controlSize, _, _, err := peer.ReadMsgUnix(data, control)
+	size, controlSize, flags, _, err := peer.ReadMsgUnix(data, control)
 	if err != nil {
 		return nil, err
 	}
@@ -159,8 +160,14 @@ func receive(peer *net.UnixConn) (*arrowdevice.Array, error) {
 	if err != nil {
 		return nil, err
 	}
+	if flags&(syscall.MSG_TRUNC|syscall.MSG_CTRUNC) != 0 {
+		for _, descriptor := range descriptors {
+			syscall.Close(descriptor)
+		}
+		return nil, errors.New("the message is longer than the space for it")
+	}
 	// [open]
-	shared, err := arrowdevice.OpenIPCHandle(data[:size], descriptors)
+	shared, err := arrowdevice.OpenIPCHandle(ctx, data[:size], descriptors, nil)
 	for _, descriptor := range descriptors {
 		syscall.Close(descriptor) // the array has its own
 	}

@@ -30,14 +30,19 @@ impl IpcHandle {
     /// caller closes the descriptors afterwards.
     ///
     /// The call checks each number of the handle against the sizes that the kernel reports, and the
-    /// last offsets of texts and binaries. It reads no other data.
+    /// last offsets of texts and binaries. It reads no other data. With
+    /// [`Sharing::Refused`](crate::Sharing::Refused) it first copies the bytes of all buffers, and the
+    /// array does not use the memory of the owner process. The pool of the options is a pool for this
+    /// copy. The call refuses options with a queue.
     ///
     /// # Safety
     /// The array is valid as the Arrow format specifies, and no process writes to its memory while
-    /// this process uses it. The library cannot check this, because the owner keeps its access. If
-    /// the owner is not trusted, [`copy_to`](Array::copy_to) the array, and
-    /// [`validate`](Array::validate) the copy with `Full` before any other use.
-    pub unsafe fn open(bytes: &[u8], descriptors: &[impl AsFd]) -> Result<Array> {
+    /// this process uses it. The library cannot check this, because the owner process keeps its access
+    /// to the memory. A program that does not trust the owner process opens the handle with
+    /// [`Sharing::Refused`](crate::Sharing::Refused), and [`validate`](Array::validate)s the array with
+    /// `Full` before any other use.
+    pub unsafe fn open(bytes: &[u8], descriptors: &[impl AsFd], options: CopyOptions<'_>) -> Result<Array> {
+        let raw_options = options.raw_move(None, 0);
         let numbers: Vec<_> = descriptors.iter().map(|one| one.as_fd().as_raw_fd()).collect();
         let (mut array, mut schema) = (sys::ArrowDeviceArray::default(), sys::ArrowSchema::default());
         // SAFETY: all pointers are valid for the sizes that the call says.
@@ -47,6 +52,7 @@ impl IpcHandle {
                 count(bytes.len()),
                 numbers.as_ptr(),
                 count(numbers.len()),
+                &raw const raw_options,
                 &raw mut array,
                 &raw mut schema,
                 error,
@@ -100,7 +106,8 @@ impl Array {
     /// Makes a handle, which gives the array to another process. It waits until the array is ready.
     ///
     /// Memory of a pool with [`PoolOptions::shareable`](crate::PoolOptions::shareable) is shared.
-    /// Other memory is copied once into such a pool: that of the options, or one of the library. With
+    /// An array in other memory is copied into such a pool for each handle: that of the options, or one
+    /// of the library. With
     /// [`Sharing::Required`](crate::Sharing::Required) the call fails with `Unsupported` instead. It
     /// also fails with `Unsupported` if the device has no memory that other processes can open.
     pub fn ipc_handle(&mut self, options: CopyOptions<'_>) -> Result<IpcHandle> {

@@ -23,11 +23,13 @@ fn error_of<T, V>(result: Result<T, MoveError<V>>) -> Result<(), Error> {
 /// Calls one function of the list with a time-out. `pending` is on its way to the device and never
 /// arrives.
 fn call(name: &str, hanging: Device, mut queue: Queue, pending: Array) -> Result<(), Error> {
+    let mut pending = pending;
     let limited = || CopyOptions::new().timeout(LIMIT);
     match name {
         "to_device" => error_of(texts().into_device(hanging, limited())),
         "copy" => texts().copy_to(hanging, limited()).map(drop),
         "to_host" => error_of(pending.into_host(limited())),
+        "get_ipc_handle" => pending.ipc_handle(limited()).map(drop),
         "import" => error_of(pending.import(ImportOptions::new().resolve_sizes(true).timeout(LIMIT))),
         "stream" => {
             let schema = pending.schema().clone();

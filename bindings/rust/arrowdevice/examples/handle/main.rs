@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Gives a column of numbers to another process, without a copy. `examples/handle.c` is the same
-//! program in C, and each can be the other process of the other.
+//! Gives a column of numbers to another process, without a copy. `examples/handle.c` does the same
+//! in C. The two programs can exchange handles.
 //!
 //! - `cargo run --example handle give SOCKET` waits for one process, gives it the column, and waits
 //!   until the memory is free again.
@@ -71,7 +71,7 @@ fn take(path: &str) -> Result<(), Box<dyn Error>> {
     // [take]
     let (bytes, descriptors) = receive(&peer)?;
     // SAFETY: the other process sends a valid array, and does not write to it any more.
-    let array = unsafe { IpcHandle::open(&bytes, &descriptors) }?;
+    let array = unsafe { IpcHandle::open(&bytes, &descriptors, CopyOptions::new()) }?;
     drop(descriptors); // the array has its own
     let name = array.schema().name().unwrap_or_default().to_owned();
     let sum: i64 = array.into_arrow()?.as_primitive::<Int64Type>().values().iter().sum();

@@ -68,6 +68,7 @@ pub(crate) fn receive(from: impl AsFd) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
         iov_len: bytes.len(),
     };
     let mut descriptors = Vec::new();
+    let is_cut;
     // SAFETY: the buffers have the sizes that the message says, and each descriptor is new.
     unsafe {
         let mut message = message(&mut part, &mut control, size_of::<Control>());
@@ -77,6 +78,7 @@ pub(crate) fn receive(from: impl AsFd) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
             &raw mut message,
             flags,
         ))?);
+        is_cut = message.msg_flags & (libc::MSG_TRUNC | libc::MSG_CTRUNC) != 0;
         let header = libc::CMSG_FIRSTHDR(&raw const message).as_ref();
         if let Some(header) = header.filter(|header| header.cmsg_type == libc::SCM_RIGHTS) {
             let size = header.cmsg_len - libc::CMSG_LEN(0) as usize;
@@ -85,6 +87,9 @@ pub(crate) fn receive(from: impl AsFd) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
                 descriptors.push(OwnedFd::from_raw_fd(numbers.add(index).read_unaligned()));
             }
         }
+    }
+    if is_cut {
+        return Err(io::Error::other("the message is longer than the space for it"));
     }
     Ok((bytes, descriptors))
 }

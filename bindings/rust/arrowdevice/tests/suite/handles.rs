@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray, cast::AsArray, types::Int64Type};
-use arrowdevice::{Array, CopyOptions, Device, ErrorKind, IpcHandle, Pool, PoolOptions, Sharing, Validation};
+use arrowdevice::{Array, CopyOptions, Device, ErrorKind, IpcHandle, Pool, PoolOptions, Queue, Sharing, Validation};
 
 use crate::devices::device;
 use crate::types;
@@ -48,7 +48,7 @@ fn numbers() -> ArrayRef {
 
 fn open(bytes: &[u8], descriptors: &[impl AsFd]) -> arrowdevice::Result<Array> {
     // SAFETY: these tests make valid arrays, and do not write to them.
-    unsafe { IpcHandle::open(bytes, descriptors) }
+    unsafe { IpcHandle::open(bytes, descriptors, CopyOptions::new()) }
 }
 
 fn used(pool: &Pool) -> i64 {
@@ -216,6 +216,26 @@ fn a_handle_keeps_the_type_of_a_record_batch() {
     assert!(handle.copied_bytes() > 0); // memory of arrow is not shareable
     let opened = open(handle.bytes(), &handle.descriptors()).unwrap();
     assert_eq!(opened.into_record_batch().unwrap(), batch);
+}
+
+#[test]
+fn an_array_that_is_copied_when_it_is_opened_does_not_depend_on_its_owner() {
+    let (pool, own) = (shareable_pool(), Pool::new(cpu(), PoolOptions::new()).unwrap());
+    let mut array = in_pool(&numbers(), &pool);
+    let handle = array.ipc_handle(CopyOptions::new().sharing(Sharing::Required)).unwrap();
+    let copied = CopyOptions::new().sharing(Sharing::Refused).pool(&own);
+    // SAFETY: the array is a copy, which no other process writes to, and it is valid.
+    let opened = unsafe { IpcHandle::open(handle.bytes(), &handle.descriptors(), copied) }.unwrap();
+    let mut queue = Queue::new(cpu()).unwrap();
+    let with_queue = CopyOptions::new().queue(&mut queue);
+    // SAFETY: the call is refused.
+    let refused = unsafe { IpcHandle::open(handle.bytes(), &handle.descriptors(), with_queue) }.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::InvalidInput, "{refused}");
+    assert!(used(&own) >= 8000);
+    drop((array, handle));
+    assert_comes_back(&pool);
+    opened.validate(Validation::Full).unwrap();
+    assert_eq!(&opened.into_arrow().unwrap(), &numbers());
 }
 
 #[test]

@@ -30,8 +30,10 @@ ARROWDEVICE_API int arrowdevice_array_get_ipc_handle(struct ArrowDeviceArray* in
 ARROWDEVICE_API void arrowdevice_ipc_handle_release(struct arrowdevice_ipc_handle* handle);
 
 ARROWDEVICE_API int arrowdevice_array_open_ipc_handle(const uint8_t* bytes, int64_t size, const int* descriptors,
-                                                      int64_t n_descriptors, struct ArrowDeviceArray* out,
-                                                      struct ArrowSchema* out_schema, struct arrowdevice_error* error);
+                                                      int64_t n_descriptors,
+                                                      const struct arrowdevice_copy_options* options,
+                                                      struct ArrowDeviceArray* out, struct ArrowSchema* out_schema,
+                                                      struct arrowdevice_error* error);
 
 #ifdef __cplusplus
 }

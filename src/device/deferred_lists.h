@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deferred work in lines, one for each queue. The events of a queue fire in their order, so that only the first item of
-// a line must be asked about.
+// Deferred work in lists, one for each queue. The events of a queue fire in their order, so that only the first item of
+// a list is checked. An item whose event has no order has a list of its own.
 #pragma once
 
 #include <atomic>
@@ -21,45 +21,45 @@ class Deferred {
   // The event that must have fired before the work is destroyed, or NULL if there is none.
   std::shared_ptr<Event> after;
 
-  // True if the program waits for the work, which then should not be late.
+  // True if a caller waits for the work. The thread then checks it without delay.
   bool is_awaited = false;
 
  private:
-  friend class DeferredLines;
+  friend class DeferredLists;
   friend class DeferredWork;
 
-  std::unique_ptr<Deferred> next_;  // in the line
-  // The members below belong to the first item of a line. The lines are a list.
+  std::unique_ptr<Deferred> next_;  // in the list
+  // Only the first item of a list has the members below. They link the lists.
   Deferred* last_ = nullptr;
-  Deferred* line_before_ = nullptr;
-  Deferred* line_behind_ = nullptr;
-  bool is_asked_ = false;  // a thread asks if it has finished
+  Deferred* list_before_ = nullptr;
+  Deferred* list_behind_ = nullptr;
+  bool is_asked_ = false;  // a thread checks if it has finished
 };
 
 // Needs the mutex of its owner, except for size().
-class DeferredLines {
+class DeferredLists {
  public:
-  DeferredLines() = default;
-  DeferredLines(const DeferredLines&) = delete;
-  DeferredLines& operator=(const DeferredLines&) = delete;
+  DeferredLists() = default;
+  DeferredLists(const DeferredLists&) = delete;
+  DeferredLists& operator=(const DeferredLists&) = delete;
 
   int64_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
-  int64_t lines() const noexcept { return lines_; }
+  int64_t count() const noexcept { return lists_; }
   bool is_empty() const noexcept { return front_ == nullptr; }
 
-  // Returns the first item of the first line. The lines must not be empty.
+  // Returns the first item of the first list. The lists must not be empty.
   const Deferred& front() const noexcept { return *front_; }
 
-  // Adds an item, which has an event, to the line of its queue. An item whose event has no order has its own line.
+  // Adds an item, which has an event, to the list of its queue.
   void push(std::unique_ptr<Deferred> work) noexcept;
 
-  // Returns the first item of a line, or NULL if other threads ask about all lines. Either keep() or take() follows.
+  // Returns the first item of a list that no thread checks, or NULL. The caller then calls keep() or take().
   Deferred* ask() noexcept;
 
-  // Keeps an item that has not finished. Its line is asked after all others.
+  // Keeps an item that has not finished. Its list is checked after all others.
   void keep(Deferred* first) noexcept;
 
-  // Takes an item out that has finished. Its line is asked next, or after all others if `yields` is true.
+  // Takes an item out that has finished. Its list is checked next, or after all others if `yields` is true.
   std::unique_ptr<Deferred> take(Deferred* first, bool yields) noexcept;
 
  private:
@@ -69,7 +69,7 @@ class DeferredLines {
 
   Deferred* front_ = nullptr;
   Deferred* back_ = nullptr;
-  int64_t lines_ = 0;
+  int64_t lists_ = 0;
   std::atomic<int64_t> size_{0};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "link/buffer_places.h"
+#include "link/buffer_locations.h"
 
 #include <unordered_map>
 
@@ -12,7 +12,7 @@ using schema::BufferShape;
 
 class Finding {
  public:
-  Finding(const schema::Binding& array, const device::Device& device, BufferPlaces& out)
+  Finding(const schema::Binding& array, const device::Device& device, BufferLocations& out)
       : array_(array), device_(device), out_(out) {}
 
   std::optional<std::string> run(std::span<const int64_t> sizes) {
@@ -40,20 +40,20 @@ class Finding {
   }
 
   std::optional<std::string> add(int32_t field, BufferShape shape, const void* buffer, int64_t size) {
-    MessageBuffer place;
-    place.length = size;
+    MessageBuffer location;
+    location.length = size;
     if (buffer != nullptr && size > 0 && !is_made_by_receiver(shape)) {
-      const auto found = device_.shareable_place(buffer);
+      const auto found = device_.shareable_location(buffer);
       if (!found) return not_found(field, shape, "is not in memory that other processes can open");
       if (size > found->block.size - found->offset) return not_found(field, shape, "is longer than its allocation");
-      place.offset = found->offset;
-      place.allocation = position_of(found->block);
+      location.offset = found->offset;
+      location.allocation = position_of(found->block);
       if (out_.allocations.size() >= kMostDescriptors) {
         return array_.tree().path(0) + " has buffers in more than " + std::to_string(kMostDescriptors - 1) +
                " allocations";
       }
     }
-    out_.buffers.push_back(place);
+    out_.buffers.push_back(location);
     return std::nullopt;
   }
 
@@ -70,14 +70,14 @@ class Finding {
 
   const schema::Binding& array_;
   const device::Device& device_;
-  BufferPlaces& out_;
+  BufferLocations& out_;
   std::unordered_map<const void*, int64_t> positions_;  // of the allocations
 };
 
 }  // namespace
 
-std::optional<std::string> find_places(const schema::Binding& array, const device::Device& device,
-                                       std::span<const int64_t> sizes, BufferPlaces& out) {
+std::optional<std::string> locate_buffers(const schema::Binding& array, const device::Device& device,
+                                          std::span<const int64_t> sizes, BufferLocations& out) {
   return Finding(array, device, out).run(sizes);
 }
 

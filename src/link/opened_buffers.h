@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The buffers of a handle in this process: over the memory of the owner process, or over a copy of it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "array/output.h"
+#include "base/file_descriptor.h"
+#include "device/device.h"
+#include "link/handle_message.h"
+#include "link/opened_memory.h"
+#include "transfer/move.h"
+
+namespace arrowdevice::link {
+
+// Memory of the owner process, which may reuse the memory when the pipe is closed. The destructor therefore closes the
+// memory first.
+struct OpenedAllocations final : array::BufferOwner {
+  // Throws EINVAL if the descriptors are not those of the message.
+  OpenedAllocations(device::Device& device, const HandleMessage& message, std::span<const int> descriptors);
+  ~OpenedAllocations() override;
+
+  device::Device& device;
+  FileDescriptor pipe;
+  std::vector<std::shared_ptr<OpenedMemory>> allocations;
+  std::vector<void*> sub_buffers;
+};
+
+struct Buffers {
+  std::vector<const void*> pointers;  // of all buffers of the message; NULL for buffers without an allocation
+  std::shared_ptr<array::BufferOwner> owner;
+};
+
+// Returns the buffers at the locations in the message, which are checked already.
+Buffers buffers_of(std::shared_ptr<OpenedAllocations> opened, const HandleMessage& message);
+
+// Copies all bytes of buffers, as they are, to memory that no other process can open.
+Buffers copy_buffers(const Buffers& buffers, const HandleMessage& message, device::Device& device,
+                     const transfer::CopyOptions& options);
+
+}  // namespace arrowdevice::link
