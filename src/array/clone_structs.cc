@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <memory_resource>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/checked.h"
 #include "base/scratch.h"
+#include "schema/tree.h"
 
 namespace arrowdevice::array {
 namespace {
@@ -83,49 +86,6 @@ std::pmr::vector<Found> find_all(const ArrowArray& root, std::pmr::memory_resour
   return found;
 }
 
-// Returns `field` and its descendants, parents first.
-std::pmr::vector<int32_t> subtree(const schema::Tree& tree, int32_t field, std::pmr::memory_resource* memory) {
-  std::pmr::vector<int32_t> fields(memory);
-  fields.push_back(field);
-  for (size_t i = 0; i < fields.size(); ++i) {
-    const auto& described = tree[fields[i]];
-    for (int32_t child = 0; child < described.n_children; ++child) fields.push_back(described.first_child + child);
-    if (described.dictionary >= 0) fields.push_back(described.dictionary);
-  }
-  return fields;
-}
-
-bool is_leaf(const schema::Field& field) noexcept { return field.n_children == 0 && field.dictionary < 0; }
-
-OutputShape shape_of(const schema::Binding& array, std::span<const int32_t> roots, int64_t extra_nodes,
-                     std::pmr::memory_resource* memory) {
-  OutputShape shape;
-  if (extra_nodes > 0) {
-    shape.nodes = 1;
-    shape.children = static_cast<int64_t>(roots.size());
-    shape.buffers = 1;  // of a struct
-  }
-  const auto add = [&](int32_t field) {
-    if (++shape.nodes > schema::kMostNodes) throw Error(EINVAL, "more than 2^20 arrays in one");
-    shape.children += array.tree()[field].n_children;
-    shape.buffers += array.buffer_count(field);
-  };
-  for (const int32_t root : roots) {
-    if (is_leaf(array.tree()[root])) {
-      add(root);
-    } else {
-      for (const int32_t field : subtree(array.tree(), root, memory)) add(field);
-    }
-  }
-  return shape;
-}
-
-void copy_numbers(const ArrowArray& from, ArrowArray& to) noexcept {
-  to.length = from.length;
-  to.null_count = from.null_count;
-  to.offset = from.offset;
-}
-
 }  // namespace
 
 Output clone_structs(const ArrowArray& root) {
@@ -144,7 +104,9 @@ Output clone_structs(const ArrowArray& root) {
   int64_t current_parent = -1;
   for (const auto& one : found) {
     auto& node = output.add_node(one.array->n_buffers, one.array->n_children);
-    copy_numbers(*one.array, node);
+    node.length = one.array->length;
+    node.null_count = one.array->null_count;
+    node.offset = one.array->offset;
     std::copy_n(one.array->buffers, one.array->n_buffers, node.buffers);
     nodes.push_back(&node);
     if (one.parent < 0) continue;
@@ -160,60 +122,6 @@ Output clone_structs(const ArrowArray& root) {
     }
   }
   return output;
-}
-
-SharedArray::SharedArray(ArrowDeviceArray& array) : array_(array) {
-  if (is_output(array.array)) {
-    owner_ = owner_of(array.array);
-    return;
-  }
-  auto foreign = std::make_shared<ImportedOwner>();
-  output_.emplace(clone_structs(array.array));
-  foreign_ = foreign.get();
-  owner_ = std::move(foreign);
-}
-
-void SharedArray::commit() noexcept {
-  if (foreign_ == nullptr) return;
-  foreign_->array() = array_;
-  output_->publish(owner_, &array_.array);
-}
-
-ArraySlice::ArraySlice(const schema::Binding& array, std::span<const int32_t> fields, int64_t extra_nodes,
-                       std::pmr::memory_resource* memory)
-    : array_(array), memory_(memory), output_(shape_of(array, fields, extra_nodes, memory)) {}
-
-ArrowArray& ArraySlice::add_node(int32_t field) {
-  const auto buffers = array_.buffers(field);
-  auto& node = output_.add_node(static_cast<int64_t>(buffers.size()), array_.tree()[field].n_children);
-  copy_numbers(array_[field], node);
-  node.null_count = array_.null_count(field);
-  std::ranges::copy(buffers, node.buffers);
-  return node;
-}
-
-ArrowArray& ArraySlice::add_tree(int32_t root) {
-  const auto& tree = array_.tree();
-  const auto fields = subtree(tree, root, memory_);
-  std::pmr::vector<ArrowArray*> nodes(memory_);
-  nodes.reserve(fields.size());
-  for (const int32_t field : fields) nodes.push_back(&add_node(field));
-  size_t next = 1;
-  for (size_t i = 0; i < fields.size(); ++i) {
-    const auto& described = tree[fields[i]];
-    for (int32_t child = 0; child < described.n_children; ++child) nodes[i]->children[child] = nodes[next++];
-    if (described.dictionary >= 0) nodes[i]->dictionary = nodes[next++];
-  }
-  return *nodes[0];
-}
-
-ArrowArray& ArraySlice::add(int32_t root, int64_t skip, int64_t length) {
-  auto& node = is_leaf(array_.tree()[root]) ? add_node(root) : add_tree(root);
-  const bool is_all = skip == 0 && length == node.length;
-  node.null_count = schema::null_count_of_rows(array_, root, length, is_all);
-  node.offset += skip;
-  node.length = length;
-  return node;
 }
 
 }  // namespace arrowdevice::array

@@ -4,8 +4,10 @@
 #include <cerrno>
 #include <string>
 
+#include "array/array_slice.h"
 #include "array/clone_structs.h"
 #include "array/locate.h"
+#include "array/shared_array.h"
 #include "backend/device_types.h"
 #include "base/error.h"
 #include "base/scratch.h"

@@ -5,6 +5,7 @@
 
 #include "array/clone_structs.h"
 #include "array/locate.h"
+#include "array/owners.h"
 #include "base/scratch.h"
 #include "device/devices.h"
 #include "inspect/host_nodes.h"

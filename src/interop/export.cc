@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
-#include "array/clone_structs.h"
 #include "array/locate.h"
+#include "array/shared_array.h"
 #include "backend/device_types.h"
 #include "base/checked.h"
 #include "base/log.h"

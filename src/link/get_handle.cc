@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "array/clone_structs.h"
 #include "array/locate.h"
 #include "array/owners.h"
+#include "array/shared_array.h"
 #include "base/log.h"
 #include "base/scratch.h"
 #include "base/text.h"
