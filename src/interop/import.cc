@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interop/import.h"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <limits>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "array/export.h"
@@ -15,7 +18,7 @@
 #include "base/checked.h"
 #include "device/devices.h"
 #include "interop/dtype.h"
-#include "schema/copy.h"
+#include "schema/build.h"
 
 namespace arrowdevice::interop {
 namespace {
@@ -41,16 +44,32 @@ void check_device(const TensorDevice& device) {
   }
 }
 
-std::vector<int64_t> shape_of(const Tensor& tensor) {
+// The extents or lengths of the dimensions, without an allocation.
+class Extents {
+ public:
+  explicit Extents(size_t size) : size_(size) {}
+
+  int64_t& operator[](size_t i) noexcept { return values_[i]; }
+  operator std::span<const int64_t>() const noexcept { return std::span(values_).first(size_); }
+  size_t size() const noexcept { return size_; }
+
+ private:
+  size_t size_;
+  std::array<int64_t, schema::kDeepest> values_;
+};
+
+Extents shape_of(const Tensor& tensor) {
   if (tensor.ndim < 0) refuse(EINVAL, "ndim is " + std::to_string(tensor.ndim));
   if (tensor.ndim > schema::kDeepest) {
     refuse(ENOTSUP, "it has " + std::to_string(tensor.ndim) + " dimensions, and arrays are at most " +
                         std::to_string(schema::kDeepest) + " levels deep");
   }
-  if (tensor.ndim == 0) return {1};  // a scalar becomes an array of one row
+  Extents shape(static_cast<size_t>(std::max(tensor.ndim, 1)));
+  shape[0] = 1;
+  if (tensor.ndim == 0) return shape;  // a scalar becomes an array of one row
   if (tensor.shape == nullptr) refuse(EINVAL, "shape is NULL, ndim " + std::to_string(tensor.ndim));
-  std::vector<int64_t> shape(tensor.shape, tensor.shape + tensor.ndim);
   for (size_t i = 0; i < shape.size(); ++i) {
+    shape[i] = tensor.shape[i];
     if (shape[i] < 0) refuse_dimension(EINVAL, i, "is " + std::to_string(shape[i]));
     if (i > 0 && shape[i] > std::numeric_limits<int32_t>::max())
       refuse_dimension(ENOTSUP, i, "is " + std::to_string(shape[i]) + ", and lists have at most 2^31 - 1 items");
@@ -59,13 +78,13 @@ std::vector<int64_t> shape_of(const Tensor& tensor) {
 }
 
 // Returns the lengths of the lists, level by level, and of their elements: shape[0], shape[0] * shape[1], ...
-std::vector<int64_t> lengths_of(std::span<const int64_t> shape) {
-  std::vector<int64_t> lengths;
+Extents lengths_of(std::span<const int64_t> shape) {
+  Extents lengths(shape.size());
   int64_t length = 1;
   for (size_t i = 0; i < shape.size(); ++i) {
     if (__builtin_mul_overflow(length, shape[i], &length))
       refuse_dimension(EINVAL, i, "is " + std::to_string(shape[i]) + ": the number of elements overflows");
-    lengths.push_back(length);
+    lengths[i] = length;
   }
   return lengths;
 }
@@ -121,25 +140,19 @@ Place place_of(const Tensor& tensor, const ArrowDeviceArray& array, int64_t elem
   return {.buffer = tensor.data, .first = byte_offset / bytes_of_one};
 }
 
-// Makes the array's type: a list for each dimension but the first. schema::copy() copies the texts.
-void make_schema(std::span<const int64_t> shape, const ElementType& type, ArrowSchema* out) {
-  std::vector<std::string> formats;
-  for (const int64_t extent : shape.subspan(1)) formats.push_back("+w:" + std::to_string(extent));
-  formats.emplace_back(type.format);
-  std::vector<ArrowSchema> levels(shape.size());
-  std::vector<ArrowSchema*> pointers;
-  for (size_t i = 0; i < levels.size(); ++i) {
-    levels[i].format = formats[i].c_str();
-    levels[i].name = i == 0 ? "" : "item";
-    levels[i].flags = ARROW_FLAG_NULLABLE;  // the default of types
-    levels[i].release = [](ArrowSchema*) {};
-    pointers.push_back(&levels[i]);
+// Makes the array's type: a list for each dimension but the first.
+schema::UniqueSchema make_type(std::span<const int64_t> shape, const ElementType& type) {
+  schema::UniqueSchema made;
+  for (size_t level = shape.size(); level-- > 0;) {
+    const bool is_list = static_cast<bool>(made);
+    std::vector<schema::UniqueSchema> children;
+    if (is_list) children.push_back(std::move(made));
+    schema::SchemaTexts texts{.format = is_list ? "+w:" + std::to_string(shape[level + 1]) : std::string(type.format),
+                              .name = level == 0 ? "" : "item",
+                              .metadata = {}};
+    made = schema::make_schema(std::move(texts), ARROW_FLAG_NULLABLE, std::move(children), {});
   }
-  for (size_t i = 0; i + 1 < levels.size(); ++i) {
-    levels[i].n_children = 1;
-    levels[i].children = &pointers[i + 1];
-  }
-  schema::copy(levels[0], out);
+  return made;
 }
 
 array::Output make_array(std::span<const int64_t> lengths, const Place& place) {
@@ -175,14 +188,15 @@ void import_tensor(ManagedTensor& moved, device::Queue* written_on, ArrowDeviceA
   check_device(tensor.device);
   const auto* const type = find_element_type(tensor.dtype);
   if (type == nullptr) refuse(ENOTSUP, why_no_array(tensor.dtype));
-  const auto shape = shape_of(tensor);
-  const auto lengths = lengths_of(shape);
-  if (lengths.back() != 0) check_strides(tensor, shape);
+  const Extents shape = shape_of(tensor);
+  Extents lengths = lengths_of(shape);
+  const int64_t elements = lengths[lengths.size() - 1];
+  if (elements != 0) check_strides(tensor, shape);
 
   ArrowDeviceArray made{};
   made.device_type = tensor.device.type;
   made.device_id = made.device_type == ARROW_DEVICE_CPU ? -1 : tensor.device.id;
-  const Place place = place_of(tensor, made, lengths.back(), type->bytes());
+  const Place place = place_of(tensor, made, elements, type->bytes());
 
   auto owner = std::make_shared<array::ImportedOwner>();
   auto output = make_array(lengths, place);
@@ -197,7 +211,7 @@ void import_tensor(ManagedTensor& moved, device::Queue* written_on, ArrowDeviceA
       written_on->finish(ARROWDEVICE_NO_TIMEOUT);
     }
   }
-  make_schema(shape, *type, out_schema);
+  *out_schema = make_type(shape, *type).take();
 
   // No step fails from here on.
   auto& owned = owner->array();

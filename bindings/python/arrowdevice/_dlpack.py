@@ -20,7 +20,7 @@ _CUDA = (DeviceType.CUDA, DeviceType.CUDA_MANAGED)
 _NO_WAIT = -1
 
 
-def _default_stream(device_type: int, device_id: int) -> _core.Queue | None:
+def default_stream(device_type: int, device_id: int) -> _core.Queue | None:
     """Returns the vendor's default stream, or None if devices of the type have no streams."""
     if not _core.has_streams(device_type):
         return None
@@ -90,21 +90,16 @@ def share(core: _core.Array) -> None:
     Consumers work on the default stream, and do not wait for that work before they delete the tensor.
     """
     try:
-        _core.share_as_tensor(core, _default_stream(core.device_type, core.device_id))
+        _core.share_as_tensor(core, default_stream(core.device_type, core.device_id))
     except errors.NotSupportedError as error:
         raise BufferError(str(error)) from error
-
-
-def from_capsule(capsule: object, device: tuple[int, int]) -> _core.Array:
-    """Returns the array of a tensor that is ready after the work of the default stream so far."""
-    return _core.dlpack_import(capsule, _default_stream(*device))
 
 
 def take(obj: Any) -> _core.Array:
     """Returns the array that an object's `__dlpack__` gives."""
     device_type, device_id = obj.__dlpack_device__()
     arguments: dict[str, Any] = {}
-    producer_queue = _default_stream(device_type, device_id)
+    producer_queue = default_stream(device_type, device_id)
     if producer_queue is not None:
         # The producer makes the default stream wait for the tensor. The event that the library records there fires
         # later.

@@ -370,11 +370,6 @@ class Array:
     ) -> object:
         return _dlpack.export(self, stream, max_version, dl_device, copy)
 
-    @classmethod
-    def _from_tensor(cls, capsule: object, device: tuple[int, int]) -> Self:
-        """Returns the array of a tensor that another package moves."""
-        return cls._wrap(_dlpack.from_capsule(capsule, device))
-
     def __dlpack_device__(self) -> tuple[int, int]:
         kind = self._core.device_type
         return int(kind), 0 if kind in _ALWAYS_0 else max(self._core.device_id, 0)
@@ -393,4 +388,4 @@ class Array:
         return f"<arrowdevice.{type(self).__name__} {self.type}, {len(self):,} rows on {where}{values and ': ' + values}>"
 
 
-Array.__dlpack_c_exchange_api__ = _core.exchange_capsule(Array, _dlpack.share)
+Array.__dlpack_c_exchange_api__ = _core.exchange_capsule(Array, _dlpack.share, _dlpack.default_stream)

@@ -92,47 +92,63 @@ def dlpack_export(Array array not None, Queue consumer_queue, bint versioned, bi
         raise
 
 
-def dlpack_import(capsule, Queue producer_queue):
-    """Moves the tensor out of a producer's capsule and returns it as an array."""
-    cdef arrowdevice_queue* queue = NULL if producer_queue is None else producer_queue.pointer
-    cdef versioned_tensor* tensor
-    cdef const char* name
-    cdef Array out = Array.__new__(Array)
-    cdef Schema schema = Schema.__new__(Schema)
+cdef Array import_tensor(versioned_tensor* guarded, Queue producer_queue):
+    """Moves a guarded tensor into an array. If this fails, the caller still has the tensor, without the guard."""
+    cdef Array out
+    cdef Schema schema
     cdef error_t error
     cdef int code
-    if PyCapsule_IsValid(capsule, "dltensor_versioned"):
-        tensor = guard_versioned(<versioned_tensor*>PyCapsule_GetPointer(capsule, "dltensor_versioned"))
-        if tensor is NULL:
-            raise MemoryError()
-        PyCapsule_SetName(capsule, "used_dltensor_versioned")
-        name = "dltensor_versioned"
-    elif PyCapsule_IsValid(capsule, "dltensor"):
-        tensor = guard_legacy(<legacy_tensor*>PyCapsule_GetPointer(capsule, "dltensor"))
-        if tensor is NULL:
-            raise MemoryError()
-        PyCapsule_SetName(capsule, "used_dltensor")
-        name = "dltensor"
+    if guarded is NULL:
+        raise MemoryError()
+    try:
+        out = Array.__new__(Array)
+        schema = Schema.__new__(Schema)
+    except:
+        unguard(guarded)
+        raise
+    if producer_queue is None:  # such a call does not wait, and needs no other thread
+        code = arrowdevice_dlpack_import(<DLManagedTensorVersioned*>guarded, NULL, &out.own, &schema.own, &error)
     else:
-        raise TypeError(f"expected a capsule with an unconsumed DLPack tensor, got {capsule!r}")
-    with nogil:
-        signals_begin()
-        code = arrowdevice_dlpack_import(<DLManagedTensorVersioned*>tensor, queue, &out.own, &schema.own, &error)
-        signals_end()
-        if code != 0:
-            unguard(tensor)
+        with nogil:
+            signals_begin()
+            code = arrowdevice_dlpack_import(<DLManagedTensorVersioned*>guarded, producer_queue.pointer, &out.own,
+                                             &schema.own, &error)
+            signals_end()
     if code != 0:
-        PyCapsule_SetName(capsule, name)  # which still has the tensor
-    check(code, &error)
+        unguard(guarded)
+        check(code, &error)
     out.schema = schema
     return out
 
 
+def dlpack_import(capsule, Queue producer_queue):
+    """Moves the tensor out of a producer's capsule and returns it as an array."""
+    cdef versioned_tensor* guarded
+    cdef const char* name
+    cdef const char* used
+    if PyCapsule_IsValid(capsule, "dltensor_versioned"):
+        guarded = guard_versioned(<versioned_tensor*>PyCapsule_GetPointer(capsule, "dltensor_versioned"))
+        name, used = "dltensor_versioned", "used_dltensor_versioned"
+    elif PyCapsule_IsValid(capsule, "dltensor"):
+        guarded = guard_legacy(<legacy_tensor*>PyCapsule_GetPointer(capsule, "dltensor"))
+        name, used = "dltensor", "used_dltensor"
+    else:
+        raise TypeError(f"expected a capsule with an unconsumed DLPack tensor, got {capsule!r}")
+    PyCapsule_SetName(capsule, used)
+    try:
+        return import_tensor(guarded, producer_queue)
+    except:
+        PyCapsule_SetName(capsule, name)  # which still has the tensor
+        raise
+
+
 # -- functions for other packages, see tensors.h ---------------------------------------------------------------------------
 
-# The class of arrays in Python, and what prepares an array that leaves. arrays.py sets both.
+# The class of arrays in Python, what prepares an array that leaves, and what returns the default stream of a device with
+# streams. arrays.py sets them.
 cdef object array_class = None
 cdef object prepare_tensor = None
+cdef object default_stream_of = None
 
 
 cdef shared_tensor* shared_of(object array) except NULL:
@@ -197,17 +213,21 @@ cdef int exchange_borrow(void* array, tensor* out) except -1:
 
 
 cdef int exchange_to_object(versioned_tensor* moved, void** out) except -1:
-    # If this fails, the caller still has the tensor.
-    cdef object capsule = PyCapsule_New(moved, "dltensor_versioned", NULL)
-    cdef object made = array_class._from_tensor(capsule, (moved.tensor.device_type, moved.tensor.device_id))
+    cdef Queue producer_queue = None
+    if _has_streams(moved.tensor.device_type):
+        producer_queue = default_stream_of(moved.tensor.device_type, moved.tensor.device_id)
+    cdef object made = array_class.__new__(array_class)
+    made._device = None
+    made._core = import_tensor(guard_versioned(moved), producer_queue)  # if this fails, the caller still has the tensor
     Py_INCREF(made)
     out[0] = <void*>made
     return 0
 
 
-def exchange_capsule(of_class, prepare):
+def exchange_capsule(of_class, prepare, stream_of):
     """Returns the capsule for `__dlpack_c_exchange_api__` of the array class."""
-    global array_class, prepare_tensor
+    global array_class, prepare_tensor, default_stream_of
     array_class = of_class
     prepare_tensor = prepare
+    default_stream_of = stream_of
     return PyCapsule_New(<void*>exchange_functions(exchange_from_object, exchange_to_object, exchange_borrow), "dlpack_exchange_api", NULL)
