@@ -139,12 +139,16 @@ def vendor_headers(root):
 
 
 def programs(root):
-    """The public headers include each other, the tool and the examples nothing but them: they are what a user can write."""
+    """The public headers include each other, the tool and the examples nothing but them: they are what a user can write.
+    The tool reads files too, for which users have an Arrow library."""
+    file_reader = os.path.join("src", "ipc", "file_reader.h")
     broken = []
     for folder in ("include", "tools", "examples"):
         for path in _sources(root, folder):
             for line, name, target in _includes(root, path):
                 if target is None or target.split(os.sep)[0] in ("include", folder):
+                    continue
+                if folder == "tools" and target == file_reader:
                     continue
                 broken.append(f"{path}:{line}: #include \"{name}\": not a public header")
     return broken

@@ -126,6 +126,7 @@ class Rules(unittest.TestCase):
 
     def test_programs_use_public_headers_only(self):
         self.refuses(rules.programs, "tools/arrowdevice/new.cc", '#include "base/error.h"\n', "not a public header")
+        self.assertEqual(self.broken(rules.programs, {"src/ipc/file_reader.h": "", "tools/arrowdevice/new.cc": '#include "ipc/file_reader.h"\n'}), [])
         self.refuses(rules.programs, "examples/new.c", '#include "../src/base/error.h"\n', "not a public header")
         self.refuses(rules.programs, "include/arrowdevice/new.h", '#include "base/error.h"\n', "not a public header")
 

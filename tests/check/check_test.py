@@ -48,6 +48,16 @@ def failures(name, *options, **more):
     return found
 
 
+class Copy(unittest.TestCase):
+    def test_other_bytes_of_a_file_are_found(self):
+        rows = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tool", "rows.arrows")
+        environment = os.environ | {"ARROWDEVICE_SIM_DEVICES": "addresses", "ARROWDEVICE_BACKEND_PATH": WRONG}
+        done = subprocess.run([TOOL, "copy", rows, "ext_dev:0"], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, r"rows\.arrows: batch 0: batch\.\w: (other bytes of buffer \d came back|the offsets run)")
+
+
 class Check(unittest.TestCase):
     def test_a_correct_backend_passes(self):
         done = check(plugin("right"), "--only=a device", "--only=a pool", *BYTES)

@@ -115,10 +115,12 @@ class Bash(Typing):
     def test_the_function_suggests_words(self):
         for line, words in {
             "arrowdevice li": ["list"],
-            "arrowdevice ": ["--help", "--version", "bench", "check", "explain", "list"],
+            "arrowdevice ": ["--help", "--version", "bench", "check", "copy", "explain", "list"],
             "arrowdevice bench --b": ["compopt -o nospace", "--bytes="],
             "arrowdevice bench cpu ext_d": ["ext_dev:0"],
             "arrowdevice bench ext_dev:": ["0"],
+            "arrowdevice copy ext_d": [""],
+            "arrowdevice copy --json file ext_d": ["ext_dev:0"],
             "arrowdevice explain vulk": ["vulkan"],
             "arrowdevice bench -- --b": [""],
             "arrowdevice nothing ": [""],

@@ -9,7 +9,9 @@ import pty
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
+import xml.etree.ElementTree
 
 TOOL, VERSION = sys.argv[1], sys.argv[2]
 COLUMNS = 100
@@ -57,13 +59,14 @@ class Tool(unittest.TestCase):
                 self.assert_fits(done.stdout)
 
     def test_the_help_names_every_command(self):
-        for command in ("list", "explain", "bench", "--version"):
+        for command in ("list", "explain", "bench", "check", "copy", "--version"):
             self.assertIn(command, run("--help").stdout)
 
     def test_wrong_usage_is_exit_code_2_without_standard_output(self):
         for arguments in ([], ["lst"], ["--versoin"], ["list", "--jsn"], ["list", "cpu"], ["explain", "a", "b"],
                           ["explain", "--all"], ["explain", ""], ["list", "--json=yes"], ["bench", "--bytes=0"],
-                          ["bench", "--samples=0"], ["bench", "--samples=1x"], ["bench", "--bytes"], ["bench", "--json", "--csv"], ["bench", ""], ["--version", "list"]):
+                          ["bench", "--samples=0"], ["bench", "--samples=1x"], ["bench", "--bytes"], ["bench", "--json", "--csv"], ["bench", ""], ["bench", "--plot=/tmp/none.svg", "--bytes=64"], ["copy"],
+                          ["copy", "file"], ["copy", "file", "cpu", "cpu"], ["--version", "list"]):
             with self.subTest(arguments=arguments):
                 done = run(*arguments)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
@@ -302,6 +305,52 @@ class Tool(unittest.TestCase):
                 self.assertEqual(["device memory: 1048576 bytes" in row[9], row[5:9] == [""] * 4], [has_failed, has_failed])
                 self.assertTrue(has_failed or 0 < float(row[5]) <= float(row[6]) <= float(row[7]), row)
         self.assertTrue(any(row[5] != row[7] for row in rows))
+
+    def test_bench_draws_a_line_for_each_pair(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "speed.svg")
+            done = run("bench", "--samples=1", f"--plot={path}", "cpu", "ext_dev:0", "ext_dev:1", ARROWDEVICE_SIM_PEERS="none",
+                       devices="addresses,addresses:memory=40m")
+            self.assertEqual(done.returncode, 1, done.stderr)  # 64 MiB do not fit
+            svg = xml.etree.ElementTree.parse(path).getroot()
+        of = "{http://www.w3.org/2000/svg}"
+        points = [len(line.get("points").split()) for line in svg.iter(of + "polyline")]
+        self.assertEqual(points, [6, 6, 5, 6, 6, 5, 5, 5, 5])
+        self.assertEqual([line.get("stroke-dasharray") is None for line in svg.iter(of + "polyline")],
+                         [True, True, True, True, True, False, True, False, True])
+        texts = [text.text for text in svg.iter(of + "text")]
+        for words in ("64 B", "64 MiB", "cpu:0 to ext_dev:0", "ext_dev:1 to cpu:0 (failed)"):
+            self.assertIn(words, texts)
+        width, height = float(svg.get("width")), float(svg.get("height"))
+        for point in svg.iter(of + "circle"):
+            self.assertTrue(0 < float(point.get("cx")) < width and 0 < float(point.get("cy")) < height)
+
+    def test_bench_fails_at_once_if_it_cannot_write_the_plot(self):
+        done = run("bench", "--plot=/nonexistent/speed.svg", "cpu")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("/nonexistent/speed.svg cannot be written: No such file", done.stderr)
+
+    def test_copy_copies_a_file(self):  # that pyarrow wrote: columns n (int16) and s (utf8) with one null each
+        rows = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rows.arrows")
+        for device in ("cpu:0", "ext_dev:0", "ext_dev:1"):
+            with self.subTest(device=device):
+                answer = json.loads(run("copy", "--json", rows, device).stdout)
+                self.assertEqual([answer[name] for name in ("device", "rows", "batches", "columns", "bytes", "verified")],
+                                 [device, 3, 1, 2, 28, True])
+                done = run("copy", rows, device)
+                self.assertRegex(done.stdout, r": 3 rows in 1 batch, 2 columns, 28 B\nto " + device + r" .* ms .* GB/s\nto the host ")
+                self.assert_fits(done.stdout.partition(": ")[2])
+
+    def test_copy_says_what_is_wrong_with_the_file_or_the_device(self):
+        for arguments, message in {
+            ("/nonexistent", "cpu"): "/nonexistent: No such file or directory",
+            (__file__, "cpu"): f"{__file__}: it is no file of Arrow's IPC format",
+            (__file__, "cdua"): 'there is no device type "cdua" (did you mean "cuda"?)',
+        }.items():
+            with self.subTest(arguments=arguments):
+                done = run("copy", *arguments)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn(message, done.stderr)
 
     def test_bench_prints_a_table_for_people(self):
         done = run("bench", "--bytes=64,1M", "cpu", "ext_dev:0", "ext_dev:1", ARROWDEVICE_SIM_PEERS="none")

@@ -225,7 +225,7 @@ TEST_CASE("a missing dictionary is refused with the path") {
   begin();
   const Sample sample(struct_of({dictionary_of("i", field("u")).named("x")}).not_null());
   const auto packed = pack(*sample.schema, sample.host->array, Columns::kChildren);
-  const auto unpack_with = [&](std::vector<std::shared_ptr<const Owned<ArrowArray>>> dictionaries) {
+  const auto unpack_with = [&](std::vector<const ArrowArray*> dictionaries) {
     return refusal_by([&] { unpack(*sample.schema, Columns::kChildren, packed.batch, packed.body, dictionaries); });
   };
   CHECK(is_refused(unpack_with({nullptr}), EINVAL, "batch.x: the dictionary is missing"));

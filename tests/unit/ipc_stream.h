@@ -13,6 +13,7 @@
 
 #include "ipc/array_over_body.h"
 #include "ipc/schema_message.h"
+#include "ipc/stream_reader.h"
 #include "support/owned.h"
 
 namespace ipc_test {
@@ -23,16 +24,13 @@ using arrowdevice::ipc::Columns;
 using arrowdevice::testing::Owned;
 
 // A body with exactly its bytes, so that the address sanitizer sees a read past the end. It begins at a multiple of 64.
-struct HeapBody final : arrowdevice::array::BufferOwner {
-  explicit HeapBody(std::span<const uint8_t> bytes) : size(static_cast<int64_t>(bytes.size())) {
+struct HeapBody final : arrowdevice::ipc::HostBytes {
+  explicit HeapBody(std::span<const uint8_t> bytes) {
+    size = static_cast<int64_t>(bytes.size());
     address = static_cast<uint8_t*>(::operator new(bytes.size(), std::align_val_t(64)));
     if (!bytes.empty()) std::memcpy(address, bytes.data(), bytes.size());
   }
   ~HeapBody() override { ::operator delete(address, std::align_val_t(64)); }
-
-  uint8_t* address;
-  int64_t size;
-  std::vector<std::shared_ptr<const Owned<ArrowArray>>> dictionaries;
 };
 
 // A batch and its body.
@@ -44,7 +42,7 @@ PackedBatch pack(const ArrowSchema& schema, const ArrowArray& array, Columns col
 
 // Makes an array over a copy of the bytes. Throws as array_over_body() does.
 Owned<ArrowArray> unpack(const ArrowSchema& schema, Columns columns, const Batch& batch, std::span<const uint8_t> body,
-                         std::vector<std::shared_ptr<const Owned<ArrowArray>>> dictionaries = {});
+                         std::span<const ArrowArray* const> dictionaries = {});
 
 // Writes a stream of record batches, whose arrays have no offsets. Each batch comes with its dictionaries.
 Bytes write_stream(const ArrowSchema& schema, const std::vector<const ArrowArray*>& batches);

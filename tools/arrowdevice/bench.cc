@@ -12,19 +12,18 @@
 
 #include "arguments.h"
 #include "bench_copies.h"
+#include "bench_plot.h"
 #include "command.h"
 #include "json.h"
 #include "names.h"
+#include "output_file.h"
 #include "sizes.h"
 #include "terminal.h"
 
 namespace arrowdevice::tool {
 namespace {
 
-constexpr double kGiga = 1e9;
 constexpr double kMicro = 1e6;
-
-double gigabytes_a_second(const Measurement& one) { return static_cast<double>(one.bytes) / one.median / kGiga; }
 
 // Shows the progress on a terminal.
 class Progress {
@@ -148,7 +147,8 @@ void print_csv_of(const std::vector<Trip>& trips) {
 
 std::vector<int64_t> sizes_of(const Arguments& arguments) {
   const auto values = arguments.values("--bytes");
-  std::string_view rest = values.empty() ? "64,64M" : std::string_view(values.back());
+  const std::string_view usual = arguments.has("--plot") ? "64,1K,16K,256K,4M,64M" : "64,64M";
+  std::string_view rest = values.empty() ? usual : std::string_view(values.back());
   std::vector<int64_t> sizes;
   while (true) {
     const size_t comma = rest.find(',');
@@ -190,8 +190,12 @@ int run(const Arguments& arguments) {
   if (arguments.has("--json") && arguments.has("--csv")) throw arguments.error("--json and --csv exclude each other");
   const BenchOptions options{sizes_of(arguments),
                              static_cast<size_t>(arguments.number("--samples", 1, kMostSamples, 0))};
+  const std::vector<std::string> plots = arguments.values("--plot");
+  if (!plots.empty() && options.sizes.size() < 2) throw arguments.error("--plot needs two sizes or more");
+  OutputFile plot(plots.empty() ? "" : plots.back());
   const std::vector<Place> places = places_of(arguments.operands());
   const std::vector<Trip> trips = measure_all(places, options);
+  if (plot) plot.write(plot_of(trips));
   if (arguments.has("--json")) {
     print_json_of(trips);
   } else if (arguments.has("--csv")) {
@@ -207,6 +211,7 @@ constexpr std::array kOptions{
     Option{"--samples", "N", "timed copies for each pair and size (default: 3 to 200 in a quarter of a second)"},
     kJson,
     Option{"--csv", "", "prints a line for each pair and size, separated by commas"},
+    Option{"--plot", "FILE", "draws the speed of each pair by size, as SVG (default sizes: 64,1K,16K,256K,4M,64M)"},
 };
 
 }  // namespace

@@ -41,6 +41,8 @@ struct Trip {
 
 bool has_failed(const Trip& trip);
 
+inline double gigabytes_a_second(const Measurement& one) { return static_cast<double>(one.bytes) / one.median / 1e9; }
+
 class Bench {
  public:
   explicit Bench(BenchOptions options);

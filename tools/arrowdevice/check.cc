@@ -5,11 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
-#include <stdexcept>
 #include <vector>
 
 #include "arguments.h"
@@ -19,6 +15,7 @@
 #include "conformance/conformance.h"
 #include "json.h"
 #include "known.h"
+#include "output_file.h"
 #include "terminal.h"
 
 namespace arrowdevice::tool {
@@ -176,37 +173,13 @@ Totals totals_of(const std::vector<CheckedDevice>& devices) {
   return totals;
 }
 
-// The file of --junit. It is opened before the cases run, so that a wrong path fails at once.
-class JunitFile {
- public:
-  explicit JunitFile(const Options& options) : path_(options.junit) {
-    if (path_.empty()) return;
-    file_.open(path_, std::ios::binary | std::ios::trunc);
-    check_file();
-  }
-  void write(const std::vector<CheckedDevice>& devices, bool requires_devices) {
-    if (path_.empty()) return;
-    write_junit(file_, devices, requires_devices);
-    file_.close();
-    check_file();
-  }
-
- private:
-  void check_file() const {
-    if (!file_) throw std::runtime_error(path_ + " cannot be written: " + std::strerror(errno));
-  }
-
-  const std::string path_;
-  std::ofstream file_;
-};
-
 int run(const Arguments& arguments) {
   const Options options = options_of(arguments);
   if (options.list) return list_cases(options);
   asked_for(options);  // reports invalid options before it opens a device
-  JunitFile junit(options);
+  OutputFile junit(options.junit);
   const std::vector<CheckedDevice> devices = check_all(options);
-  junit.write(devices, options.require_device);
+  if (junit) junit.write(junit_of(devices, options.require_device));
   const Totals totals = totals_of(devices);
   if (options.json) {
     print_check_json(devices);

@@ -4,10 +4,11 @@
 #include <arrowdevice/arrowdevice.h>
 
 #include <cstddef>
-#include <string_view>
+#include <ostream>
+#include <sstream>
 
 #include "json.h"
-#include "utf8.h"
+#include "xml.h"
 
 namespace arrowdevice::tool {
 namespace {
@@ -18,33 +19,6 @@ std::string json_of(const Verdict& verdict) {
   return json_object({{"case", json_string(verdict.name)},
                       {"outcome", json_string(conformance::outcome_name(verdict.outcome))},
                       {"message", json_string(verdict.message)}});
-}
-
-// Returns a character as XML 1.0 allows it in an attribute.
-std::string xml_character(std::string_view character) {
-  constexpr const char* kReplacement = "\xEF\xBF\xBD";  // U+FFFD
-  if (character == "&") return "&amp;";
-  if (character == "<") return "&lt;";
-  if (character == ">") return "&gt;";
-  if (character == "\"") return "&quot;";
-  if (character == "\t" || character == "\n" || character == "\r") {
-    return "&#" + std::to_string(static_cast<int>(character[0])) + ";";
-  }
-  const auto first = static_cast<unsigned char>(character[0]);
-  const bool is_invalid = first < 0x20 || (character.size() == 1 && first >= 0x80);
-  const bool is_no_character = character == "\xEF\xBF\xBE" || character == "\xEF\xBF\xBF";  // U+FFFE and U+FFFF
-  return is_invalid || is_no_character ? kReplacement : std::string(character);
-}
-
-// Returns the text as the value of an attribute, with quotes.
-std::string xml_string(std::string_view text) {
-  std::string out = "\"";
-  while (!text.empty()) {
-    const size_t length = utf8_length(text);
-    out += xml_character(text.substr(0, length));
-    text.remove_prefix(length);
-  }
-  return out + "\"";
 }
 
 enum class Kind { kPassed, kFailed, kSkipped };
@@ -118,18 +92,20 @@ void print_check_json(const std::vector<CheckedDevice>& devices) {
   print_json({{"devices", json_lines(elements)}});
 }
 
-void write_junit(std::ostream& to, const std::vector<CheckedDevice>& devices, bool requires_devices) {
+std::string junit_of(const std::vector<CheckedDevice>& devices, bool requires_devices) {
   std::vector<JunitCase> all;
   for (const CheckedDevice& device : devices) {
     const auto cases = junit_cases(device, requires_devices);
     all.insert(all.end(), cases.begin(), cases.end());
   }
+  std::ostringstream to;
   to << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"arrowdevice check\" " << xml_counts(all)
      << ">\n";
   for (const CheckedDevice& device : devices) {
     write_suite(to, device.subject, junit_cases(device, requires_devices));
   }
   to << "</testsuites>\n";
+  return to.str();
 }
 
 }  // namespace arrowdevice::tool

@@ -2,7 +2,6 @@
 // The results of the conformance suite, and the forms in which other programs read them.
 #pragma once
 
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -25,7 +24,7 @@ struct CheckedDevice {
 
 void print_check_json(const std::vector<CheckedDevice>& devices);
 
-// Writes the results as JUnit XML. A missing device is a failure if it is required, else it is skipped.
-void write_junit(std::ostream& to, const std::vector<CheckedDevice>& devices, bool requires_devices);
+// Returns the results as JUnit XML. A missing device is a failure if it is required, else it is skipped.
+std::string junit_of(const std::vector<CheckedDevice>& devices, bool requires_devices);
 
 }  // namespace arrowdevice::tool

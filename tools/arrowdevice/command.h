@@ -23,7 +23,7 @@ class UsageError : public std::runtime_error {
 class Arguments;
 
 // The kind of words that a shell suggests for an operand.
-enum class Words { kNone, kDevices, kNames };
+enum class Words { kNone, kDevices, kNames, kFileAndDevice };
 
 struct Option {
   std::string_view name;   // "--json"
@@ -51,6 +51,7 @@ inline constexpr Option kJson{"--json", "", "prints one JSON object, for scripts
 
 extern const Command kList;
 extern const Command kBench;
+extern const Command kCopy;
 extern const Command kCheck;
 extern const Command kExplain;
 

@@ -52,6 +52,12 @@ Suggestions names() {
   return found;
 }
 
+// Returns the number of operands, the incomplete one included.
+int64_t operands_of(const std::vector<std::string>& words) {
+  return std::ranges::count_if(words.begin() + 1, words.end(),
+                               [](const std::string& word) { return !word.starts_with('-'); });
+}
+
 Suggestions suggestions(const std::vector<std::string>& words) {
   if (words.size() < 2) return commands_and_options();
   const auto command = std::ranges::find_if(commands(), [&](const Command* one) { return one->name == words.front(); });
@@ -61,6 +67,7 @@ Suggestions suggestions(const std::vector<std::string>& words) {
   switch ((*command)->operands) {
     case Words::kDevices: return devices();
     case Words::kNames: return names();
+    case Words::kFileAndDevice: return operands_of(words) == 1 ? Suggestions{} : devices();
     case Words::kNone: break;
   }
   return {};

@@ -19,7 +19,7 @@
 namespace arrowdevice::tool {
 namespace {
 
-constexpr std::array<const Command*, 4> kCommands{&kList, &kExplain, &kCheck, &kBench};
+constexpr std::array<const Command*, 5> kCommands{&kList, &kExplain, &kCheck, &kBench, &kCopy};
 
 // The tool starts itself, and shells start it, with these words.
 struct Step {

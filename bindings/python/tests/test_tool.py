@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wheel's command `arrowdevice` and `python -m arrowdevice` are the tool, with the plugins of the wheel."""
 
+import json
 import os
 import pathlib
 import re
@@ -10,6 +11,7 @@ import sys
 import sysconfig
 import time
 
+import pyarrow as pa
 import pytest
 
 import arrowdevice
@@ -81,3 +83,68 @@ def test_the_tool_replaces_the_process_and_receives_its_signals(command):
         os.close(writer)
         process.kill()
         process.wait()
+
+
+# -- copy ------------------------------------------------------------------------------------------------------------------
+
+ROWS = pa.table({
+    "n": pa.array([1, None, 3], pa.int64()),
+    "s": ["a", None, "c" * 40],
+    "view": pa.array(["a", "b" * 40, None], pa.string_view()),
+    "lists": [[{"x": 1.5}], [], None],
+    "words": pa.array(["x", "y", "x"]).dictionary_encode(),
+    "runs": pa.RunEndEncodedArray.from_arrays(pa.array([2, 3], pa.int32()), pa.array([7, 8])),
+    "nested": pa.array([["u"], ["v"], ["u"]], pa.list_(pa.string())).cast(pa.list_(pa.dictionary(pa.int8(), pa.string()))),
+})  # fmt: skip
+
+
+def written(path, open_writer, table=ROWS, **options):
+    with open_writer(path, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
+        for batch in (table, table[1:]):
+            writer.write_table(batch)
+    return path
+
+
+@pytest.mark.parametrize("form", [pa.ipc.new_stream, pa.ipc.new_file])
+def test_copy_reads_files_of_pyarrow(form, device, tmp_path):
+    path = written(tmp_path / "rows.arrow", form, unify_dictionaries=form is pa.ipc.new_file)
+    done = run(TOOL, "copy", "--json", path, device.name)
+    assert (done.returncode, done.stderr) == (0, "")
+    answer = json.loads(done.stdout)
+    assert {key: answer[key] for key in ("file", "rows", "batches", "columns", "verified")} == {
+        "file": str(path), "rows": 5, "batches": 2, "columns": 7, "verified": True}  # fmt: skip
+    assert answer["bytes"] > 0 and answer["to_device_us"] > 0 and answer["to_host_us"] > 0
+    text = run(TOOL, "copy", path, device.name).stdout
+    assert text.startswith(f"{path}: 5 rows in 2 batches, 7 columns, ") and text.endswith("\nAll bytes came back.\n")
+
+
+def test_copy_reports_a_copy_that_fails(tmp_path, monkeypatch):
+    path = written(tmp_path / "rows.arrows", pa.ipc.new_stream)
+    monkeypatch.setenv("ARROWDEVICE_SIM_FAIL", "queue_copy:2")
+    done = run(TOOL, "copy", path, "ext_dev:0")
+    assert (done.returncode, done.stdout) == (1, "") and "queue_copy" in done.stderr
+
+
+@pytest.mark.parametrize("compression", ["lz4", "zstd"])
+def test_copy_refuses_compressed_files(compression, tmp_path):
+    path = written(tmp_path / "rows.arrow", pa.ipc.new_file, compression=compression, unify_dictionaries=True)
+    done = run(TOOL, "copy", path, "cpu")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert str(path) in done.stderr and "compressed" in done.stderr
+
+
+def test_copy_refuses_dictionaries_in_parts(tmp_path):
+    grows = pa.table({"w": pa.chunked_array([pa.array(["x"]).dictionary_encode(), pa.array(["x", "y"]).dictionary_encode()])})
+    path = tmp_path / "rows.arrows"
+    with pa.ipc.new_stream(path, grows.schema, options=pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)) as writer:
+        writer.write_table(grows)
+    done = run(TOOL, "copy", path, "cpu")
+    assert (done.returncode, done.stdout) == (1, "") and "dictionary 0 is sent in parts" in done.stderr
+
+
+def test_copy_refuses_invalid_data(tmp_path):
+    texts = pa.StringArray.from_buffers(2, pa.py_buffer(b"\0\0\0\0\1\0\0\0\2\0\0\0"), pa.py_buffer(b"a\xff"))
+    path = written(tmp_path / "rows.arrows", pa.ipc.new_stream, pa.table({"text": texts}))
+    done = run(TOOL, "copy", path, "cpu")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.search(r"rows\.arrows: batch 0: .*text.*UTF-8", done.stderr), done.stderr

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of Arrow's IPC format: streams in a file, and files with a footer. Files that another program wrote are read in
+// the tests of the Python package.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "ipc/file_reader.h"
+#include "ipc_batches.h"
+
+namespace {
+
+using namespace library_test;  // NOLINT: what every line of these tests is written with
+using namespace ipc_test;      // NOLINT: the same
+using arrowdevice::ipc::FileReader;
+
+// A file that is removed with the object.
+class TemporaryFile {
+ public:
+  TemporaryFile() { ::close(::mkstemp(path_.data())); }
+  ~TemporaryFile() { ::unlink(path_.c_str()); }
+  TemporaryFile(const TemporaryFile&) = delete;
+
+  const std::string& path() const { return path_; }
+
+  void write(std::span<const uint8_t> bytes) const {
+    std::ofstream file(path_, std::ios::binary | std::ios::trunc);
+    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    REQUIRE(file.flush());
+  }
+
+ private:
+  std::string path_ = "/tmp/arrowdevice-file-XXXXXX";
+};
+
+// Returns the stream with a magic before it, and a footer after it, whose content the reader does not use.
+Bytes with_footer(const Bytes& stream) {
+  Bytes file{'A', 'R', 'R', 'O', 'W', '1', 0, 0};
+  file.insert(file.end(), stream.begin(), stream.end());
+  const Bytes tail{0x5C, 0x5C, 0x5C, 0x5C, 4, 0, 0, 0, 'A', 'R', 'R', 'O', 'W', '1'};
+  file.insert(file.end(), tail.begin(), tail.end());
+  return file;
+}
+
+Bytes sample_stream(const SentBatch& sent) {
+  return write_stream(*sent.schema, {&sent.array->array, &sent.array->array});
+}
+
+SentBatch sample() {
+  const auto cases = asked_cases();
+  const auto found = std::ranges::find_if(
+      cases, [](const HostCase& one) { return is_writable(one.type) && one.name.find("dictionary") != one.name.npos; });
+  REQUIRE(found != cases.end());
+  return SentBatch(*found);
+}
+
+void check_same(const SentBatch& sent, const std::string& path) {
+  FileReader reader(path);
+  int batches = 0;
+  for (Owned<ArrowArray> batch; reader.next(batch.out()); ++batches) {
+    CHECK(difference(*sent.schema, sent.original->array, reader.schema(), *batch) == "");
+    batch = {};
+  }
+  CHECK(batches == 2);
+}
+
+// Reads all. Returns the error, or a code of 0.
+Refusal read_all(const std::string& path) {
+  return refusal_by([&] {
+    FileReader reader(path);
+    for (Owned<ArrowArray> batch; reader.next(batch.out()); batch = {}) {
+    }
+  });
+}
+
+TEST_CASE("a stream in a file and a file with a footer give the same batches") {
+  begin();
+  const SentBatch sent = sample();
+  const TemporaryFile file;
+  const Bytes stream = sample_stream(sent);
+  file.write(stream);
+  check_same(sent, file.path());
+  file.write(with_footer(stream));
+  check_same(sent, file.path());
+  // Without the mark of its end, the footer follows the last batch.
+  file.write(with_footer(Bytes(stream.begin(), stream.end() - 8)));
+  check_same(sent, file.path());
+}
+
+TEST_CASE("a file that is cut anywhere is refused, or has fewer batches") {
+  begin();
+  const SentBatch sent = sample();
+  const TemporaryFile file;
+  for (const Bytes& whole : {sample_stream(sent), with_footer(sample_stream(sent))}) {
+    for (size_t size = 0; size < whole.size(); ++size) {
+      file.write(std::span(whole).first(size));
+      const Refusal refusal = read_all(file.path());
+      const bool is_known = refusal.code == 0 || refusal.code == EINVAL;
+      if (!is_known || (refusal.code != 0 && refusal.message.find(file.path()) == std::string::npos)) {
+        FAIL_CHECK("cut to " << size << " bytes: " << refusal.code << " " << refusal.message);
+      }
+    }
+  }
+}
+
+TEST_CASE("what is no Arrow file is refused with the reason") {
+  begin();
+  const TemporaryFile file;
+  const auto refused = [&](std::string_view content, int code, const char* reason) {
+    file.write({reinterpret_cast<const uint8_t*>(content.data()), content.size()});
+    CHECK(is_refused(read_all(file.path()), code, reason));
+  };
+  refused("", EINVAL, "the stream is empty");
+  refused("PAR1\x15\x04\x15", EINVAL, "it is a Parquet file");
+  refused("FEA1\x15\x04\x15", ENOTSUP, "a Feather file of version 1");
+  refused("item,price\na,1.5\n", EINVAL, "it is no file of Arrow's IPC format");
+  refused("ARROW1", EINVAL, "it ends before its footer");
+  refused(std::string_view("ARROW1\0\0\xFF\xFF\xFF\x7F"
+                           "ARROW1",
+                           18),
+          EINVAL, "its footer has 2147483647 bytes");
+  refused(std::string_view("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F", 8), EINVAL, "it ends in a message");
+  refused(std::string_view("\xFF\xFF\xFF\xFF\0\0\0\x80", 8), EINVAL, "it ends in a message");
+  CHECK(is_refused(read_all("/tmp"), EINVAL, "/tmp: it is not a regular file"));
+  CHECK(is_refused(read_all(file.path() + ".none"), ENOENT, "No such file or directory"));
+}
+
+}  // namespace
