@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays on simulated devices go to another process. The other process begins before the first device is opened,
 // because a forked child cannot use the devices of its parent.
+#include "device/devices.h"
 #include "ipc_batches.h"
 #include "link_peer.h"
 
@@ -119,6 +120,39 @@ TEST_CASE("memory of a device comes back at once if opening an array copies it")
     CHECK(difference(sample, *opened.array) == "");
   }
   CHECK(refusal() == "");
+}
+
+TEST_CASE("memory that a handle has used serves other allocations of a full device") {
+  auto configured = configuration();
+  for (auto& device : configured.devices) device.memory = 9 << 20;
+  begin(configured);
+  constexpr int64_t kMost = 4 << 20;
+  for (const int64_t id : kDevices) {
+    const Sample sample(field("l"), {.rows = kMost / 8});
+    {
+      Array array = copy(sample, sim(id));
+      const Handle handle = get_handle(array, sample.schema);  // copies the array into a pool of the library
+      CHECK(handle->copied_bytes >= kMost);
+    }
+    const Array first = copy(sample, sim(id));
+    const Array second = copy(sample, sim(id));
+    CHECK(difference(sample, *second) == "");
+  }
+}
+
+TEST_CASE("only memory that is in use is shareable") {
+  begin();
+  for (const int64_t id : kDevices) {
+    const Pool pool = make_shareable_pool(sim(id));
+    void* buffer = nullptr;
+    must(arrowdevice_buffer_allocate, sim(id), pool.get(), static_cast<arrowdevice_queue*>(nullptr), int64_t{1000},
+         &buffer);
+    auto& device = arrowdevice::device::Devices::instance().get(ARROW_DEVICE_EXT_DEV, id);
+    CHECK(device.shareable_location(buffer).has_value());
+    arrowdevice_buffer_free(sim(id), nullptr, buffer);
+    must(arrowdevice_pool_trim, pool.get());
+    CHECK(!device.shareable_location(buffer).has_value());
+  }
 }
 
 }  // namespace
