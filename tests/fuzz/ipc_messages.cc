@@ -2,12 +2,12 @@
 // Fuzzes streams of Arrow's IPC format: streams that the library wrote, with some bytes changed, and any other bytes.
 // The library must refuse a stream, or read it without a crash. Arrays that pass the full validation can be read and
 // written again.
-#include <algorithm>
 #include <cerrno>
 #include <string>
 
 #include "base/error.h"
 #include "sample.h"
+#include "spoil.h"
 #include "support/reader.h"
 #include "unit/ipc_stream.h"
 
@@ -29,14 +29,6 @@ Array batch_of(const ArrowSchema& schema, const Field& type, Input& input) {
   return copied;
 }
 
-void spoil(Input& input, Bytes& stream) {
-  for (int64_t left = input.below(6); left > 0; --left) {
-    const auto at = static_cast<size_t>(input.below(static_cast<int64_t>(stream.size())));
-    stream[at] = input.flag() ? static_cast<uint8_t>(stream[at] ^ (1 << input.below(8))) : input.byte();
-  }
-  if (input.below(8) == 7) stream.resize(static_cast<size_t>(input.below(static_cast<int64_t>(stream.size()))));
-}
-
 // Returns false if the stream was refused.
 bool read(const Bytes& stream, ReadStream& out) {
   try {
@@ -52,14 +44,6 @@ bool read(const Bytes& stream, ReadStream& out) {
 void check_same(const ArrowSchema& schema, const ArrowArray& array, const ReadStream& read, size_t index) {
   const std::string found = difference(schema, array, *read.schema, *read.batches.at(index));
   if (!found.empty()) fail("another batch came back: " + found);
-}
-
-// Returns false for arrays that take long to read by value. Types without buffers may have any length.
-bool is_short(const ArrowArray& array) {
-  constexpr int64_t kMost = 256;
-  if (array.length > kMost || (array.dictionary != nullptr && !is_short(*array.dictionary))) return false;
-  return std::all_of(array.children, array.children + array.n_children,
-                     [](const ArrowArray* child) { return is_short(*child); });
 }
 
 // Reads all values of valid arrays, and sends them once more.
@@ -102,7 +86,7 @@ Bytes spoiled_stream(Input& input) {
   ReadStream unchanged;
   check(read(stream, unchanged), "what the library has written is refused");
   check_same(*schema, array->array, unchanged, 0);
-  spoil(input, stream);
+  spoil_message(input, stream);
   return stream;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sample.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,13 @@ ArrowDeviceArray on_cpu(Owned<ArrowArray> array) {
   made.array = *array;
   array->release = nullptr;
   return made;
+}
+
+bool is_short(const ArrowArray& array) {
+  constexpr int64_t kMost = 256;
+  if (array.length > kMost || (array.dictionary != nullptr && !is_short(*array.dictionary))) return false;
+  return std::all_of(array.children, array.children + array.n_children,
+                     [](const ArrowArray* child) { return is_short(*child); });
 }
 
 }  // namespace fuzz

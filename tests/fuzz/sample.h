@@ -15,6 +15,9 @@ Field type_of(Input& input);
 
 Knobs knobs_of(Input& input);
 
+// Returns false for arrays that take long to read by value. Types without buffers may have any length.
+bool is_short(const ArrowArray& array);
+
 ArrowDeviceArray on_cpu(Owned<ArrowArray> array);
 
 }  // namespace fuzz

@@ -143,6 +143,14 @@ void StructSpoiler::spoil_schema(Input& input, size_t i) {
   }
 }
 
+void spoil_message(Input& input, std::vector<uint8_t>& message) {
+  for (int64_t left = input.below(6); left > 0; --left) {
+    const auto at = static_cast<size_t>(input.below(std::ssize(message)));
+    message[at] = input.flag() ? static_cast<uint8_t>(message[at] ^ (1 << input.below(8))) : input.byte();
+  }
+  if (input.below(8) == 7) message.resize(static_cast<size_t>(input.below(std::ssize(message))));
+}
+
 void StructSpoiler::spoil(Input& input) {
   if (input.below(3) == 2) {
     spoil_schema(input, static_cast<size_t>(input.below(static_cast<int64_t>(schemas_.size()))));

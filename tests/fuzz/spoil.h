@@ -4,6 +4,9 @@
 // made only if the memory exists, because buffers are longer than needed.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "sample.h"
 #include "support/snapshot.h"
 
@@ -19,6 +22,9 @@ enum class Spare {
   kBehindTexts,  // buffers whose size depends on offsets, and views; for correct structs
 };
 void lengthen(const Field& type, Data& data, Spare spare);
+
+// Changes up to five bytes of a message, and sometimes cuts it.
+void spoil_message(Input& input, std::vector<uint8_t>& message);
 
 // Changes structs: counts, pointers, lengths, formats.
 class StructSpoiler {
