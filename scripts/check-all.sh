@@ -17,6 +17,7 @@
 #   debian     the Debian packages in a minimal Debian 12 and a minimal Debian 13, lintian, a program against them; as root
 #   compilers  everything compiled with GCC 13 and 14 and Clang 16 to 19, with both standard libraries; as root
 #   aarch64    the unit, loader, conformance and fault suites, and the wheel, for AArch64 under qemu-user; as root
+#   tensors    the Python package's tests of tensors with PyTorch and JAX on the CPU
 #   rust       the Rust crate's tests with the oldest arrow crates and those of DataFusion, and the DataFusion example
 #   analyzer   Clang's static analyser over the library, the backends and the tool
 #   clang, lto, hardened
@@ -86,6 +87,13 @@ rust() {
   "$root/bindings/rust/test.sh" "$work/test" --datafusion
 }
 
+tensors() {
+  ARROWDEVICE_TEST_PEERS=requirements-tensors.txt "$root/bindings/python/test.sh" "$work/package-tensors" \
+    -k "peers or docs or exchange or dlpack"
+  # Without them the tests are skipped.
+  "$work/package-tensors/test-env/bin/python" -c 'import jax, torch'
+}
+
 compilers() { "$root/scripts/compilers.sh"; }
 aarch64() { "$root/scripts/aarch64.sh"; }
 
@@ -128,12 +136,12 @@ check_hardened() {
 
 "$root/scripts/install-deps.sh"
 mkdir -p "$logs"
-[ $# -gt 0 ] || set -- minimal debian compilers aarch64 rust analyzer clang lto hardened threads starved valgrind coverage mutations soak fuzz
+[ $# -gt 0 ] || set -- minimal debian compilers aarch64 rust tensors analyzer clang lto hardened threads starved valgrind coverage mutations soak fuzz
 passed=0
 failed=0
 for part in "$@"; do
   case $part in
-    fuzz | soak | mutations | threads | starved | valgrind | coverage | minimal | debian | compilers | aarch64 | rust | analyzer | clang | lto | hardened) ;;
+    fuzz | soak | mutations | threads | starved | valgrind | coverage | minimal | debian | compilers | aarch64 | rust | tensors | analyzer | clang | lto | hardened) ;;
     *)
       echo "check-all.sh: there is no part $part; see the first lines of $0" >&2
       exit 2

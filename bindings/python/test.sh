@@ -5,7 +5,7 @@
 #   bindings/python/test.sh FOLDER [OPTION OF PYTEST]...
 #
 # FOLDER keeps the build for the next run. The results are in FOLDER/python.xml. $ARROWDEVICE_WHEEL_OPTIONS has options for
-# Meson, see wheel.sh.
+# Meson, see wheel.sh. $ARROWDEVICE_TEST_PEERS names the file of the peers, requirements-test.txt by default.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,7 +15,7 @@ shift
 mkdir -p "$work"
 work=$(cd "$work" && pwd)
 
-python=$("$root/scripts/python-env.sh" "$work/test-env" ../bindings/python/requirements-test.txt)
+python=$("$root/scripts/python-env.sh" "$work/test-env" "../bindings/python/${ARROWDEVICE_TEST_PEERS:-requirements-test.txt}")
 "$here/wheel.sh" "$work" "$python"
 
 # The tests use the installed package with its own plugins, not the sources.
