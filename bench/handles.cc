@@ -18,6 +18,7 @@
 #include <cstring>
 #include <vector>
 
+#include "calls.h"
 #include "ratio.h"
 
 namespace arrowdevice::bench {
@@ -27,15 +28,7 @@ constexpr size_t kMostBytes = 4096;
 constexpr size_t kMostDescriptors = 32;
 
 void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "bench-handles: %s\n", what);
-  std::_Exit(1);
-}
-
-template <typename Function, typename... Arguments>
-void must(Function function, Arguments... arguments) {
-  arrowdevice_error error{};
-  require(function(arguments..., &error) == 0, error.message);
+  if (!holds) give_up(what);
 }
 
 enum class Kind : int64_t { kAllocate, kHandle, kDescriptor };
@@ -93,7 +86,7 @@ void receive_packet(int socket, Packet& out) {
 class Owner {
  public:
   explicit Owner(int socket) : socket_(socket) {
-    must(arrowdevice_device_find_by_name, "cpu", &cpu_);
+    cpu_ = cpu();
     arrowdevice_pool_options options{};
     options.struct_size = sizeof options;
     options.flags = ARROWDEVICE_POOL_SHAREABLE;

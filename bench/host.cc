@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "batch.h"
+#include "calls.h"
 #include "plain_copies.h"
 #include "ratio.h"
 
@@ -19,30 +20,9 @@ namespace {
 constexpr int64_t kColumns = 8;
 constexpr int64_t kMillion = 1'000'000;
 
-void must(int code, const arrowdevice_error& error) {
-  if (code == 0) return;
-  std::fprintf(stderr, "bench-host: %s\n", error.message);
-  std::exit(1);
-}
-
-arrowdevice_device* cpu() {
-  arrowdevice_device* found = nullptr;
-  arrowdevice_error error{};
-  must(arrowdevice_device_find_by_id(ARROW_DEVICE_CPU, -1, &found, &error), error);
-  return found;
-}
-
-arrowdevice_pool* pool() {
-  arrowdevice_pool* found = nullptr;
-  arrowdevice_error error{};
-  must(arrowdevice_device_get_pool(cpu(), &found, &error), error);
-  return found;
-}
-
 ArrowDeviceArray copy(const ArrowDeviceArray& array, const ArrowSchema& schema) {
   ArrowDeviceArray out{};
-  arrowdevice_error error{};
-  must(arrowdevice_array_copy(&array, &schema, cpu(), nullptr, &out, &error), error);
+  must(arrowdevice_array_copy, &array, &schema, cpu(), nullptr, &out);
   return out;
 }
 
@@ -65,8 +45,7 @@ void check_copy(const Batch& batch) {
 // Includes the time to return memory to the system, because a cold pool costs that time.
 void copy_with_a_cold_pool(const Batch& batch) {
   copy_and_release(batch.array(), batch.schema());
-  arrowdevice_error error{};
-  must(arrowdevice_pool_trim(pool(), &error), error);
+  must(arrowdevice_pool_trim, pool(cpu()));
 }
 
 void copy_columns_with_a_cold_pool(benchmark::State& state, double bound) {
@@ -91,8 +70,7 @@ void copy_last_rows(benchmark::State& state, const Arrays& arrays) {
   constexpr int64_t kRows = 10;
   ArrowDeviceArray shared = arrays.array();
   ArrowDeviceArray part{};
-  arrowdevice_error error{};
-  must(arrowdevice_array_slice(&shared, &arrays.schema(), shared.array.length - kRows, kRows, &part, &error), error);
+  must(arrowdevice_array_slice, &shared, &arrays.schema(), shared.array.length - kRows, kRows, &part);
   for (auto _ : state) copy_and_release(part, arrays.schema());
   arrowdevice_array_release(&part);
   arrowdevice_array_release(&shared);
@@ -105,8 +83,7 @@ void share_and_release(benchmark::State& state) {
   ArrowDeviceArray first = batch.array();
   for (auto _ : state) {
     ArrowDeviceArray second{};
-    arrowdevice_error error{};
-    must(arrowdevice_array_share(&first, &second, &error), error);
+    must(arrowdevice_array_share, &first, &second);
     arrowdevice_array_release(&second);
   }
   arrowdevice_array_release(&first);
@@ -117,8 +94,7 @@ void export_and_release(benchmark::State& state) {
   for (auto _ : state) {
     ArrowArray array = batch.array().array;
     ArrowDeviceArray out{};
-    arrowdevice_error error{};
-    must(arrowdevice_array_export(cpu(), &array, nullptr, &out, &error), error);
+    must(arrowdevice_array_export, cpu(), &array, nullptr, &out);
     arrowdevice_array_release(&out);
   }
 }

@@ -3,33 +3,15 @@
 
 #include <memory>
 
+#include "calls.h"
 #include "peers.h"
 
 namespace arrowdevice::bench::library {
 namespace {
 
-void must(int code, const arrowdevice_error& error) {
-  if (code != 0) throw std::runtime_error(std::string(kLibrary) + ": " + error.message);
-}
-
-arrowdevice_device* cpu() {
-  arrowdevice_device* found = nullptr;
-  arrowdevice_error error{};
-  must(arrowdevice_device_find_by_id(ARROW_DEVICE_CPU, -1, &found, &error), error);
-  return found;
-}
-
-arrowdevice_pool* pool() {
-  arrowdevice_pool* found = nullptr;
-  arrowdevice_error error{};
-  must(arrowdevice_device_get_pool(cpu(), &found, &error), error);
-  return found;
-}
-
 ArrowDeviceArray copy_array(const ArrowDeviceArray& array, const ArrowSchema& schema, arrowdevice_device* to) {
   ArrowDeviceArray copied{};
-  arrowdevice_error error{};
-  must(arrowdevice_array_copy(&array, &schema, to, nullptr, &copied, &error), error);
+  must(arrowdevice_array_copy, &array, &schema, to, nullptr, &copied);
   return copied;
 }
 
@@ -39,8 +21,7 @@ using SharedArray = std::shared_ptr<const ArrowDeviceArray>;
 SharedArray last_rows(const RecordBatch& batch, int64_t first_row, int64_t rows) {
   ArrowDeviceArray whole = batch.array();
   ArrowDeviceArray part{};
-  arrowdevice_error error{};
-  must(arrowdevice_array_slice(&whole, &batch.schema(), first_row, rows, &part, &error), error);
+  must(arrowdevice_array_slice, &whole, &batch.schema(), first_row, rows, &part);
   arrowdevice_array_release(&whole);
   return SharedArray(new ArrowDeviceArray(part), [](const ArrowDeviceArray* array) {
     arrowdevice_array_release(const_cast<ArrowDeviceArray*>(array));
@@ -51,8 +32,7 @@ SharedArray last_rows(const RecordBatch& batch, int64_t first_row, int64_t rows)
 arrowdevice_view* import_array(const RecordBatch& batch) {
   ArrowDeviceArray array = batch.array();
   arrowdevice_view* view = nullptr;
-  arrowdevice_error error{};
-  must(arrowdevice_array_import(&array, &batch.schema(), nullptr, &view, &error), error);
+  must(arrowdevice_array_import, &array, &batch.schema(), nullptr, &view);
   return view;
 }
 
@@ -68,10 +48,9 @@ Work copy(const RecordBatch& batch) {
 }
 
 Work copy_into_new_memory(const RecordBatch& batch) {
-  return [copy = copy(batch), pool = pool()] {
+  return [copy = copy(batch), pool = pool(cpu())] {
     copy();
-    arrowdevice_error error{};
-    must(arrowdevice_pool_trim(pool, &error), error);
+    must(arrowdevice_pool_trim, pool);
   };
 }
 
@@ -100,9 +79,7 @@ Work import(const RecordBatch& batch) {
 
 Work validate(const RecordBatch& batch) {
   const Work work = [&batch] {
-    arrowdevice_error error{};
-    must(arrowdevice_array_validate(&batch.array(), &batch.schema(), nullptr, ARROWDEVICE_VALIDATE_FULL, &error),
-         error);
+    must(arrowdevice_array_validate, &batch.array(), &batch.schema(), nullptr, ARROWDEVICE_VALIDATE_FULL);
   };
   work();
   return work;

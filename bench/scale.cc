@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "batch.h"
+#include "calls.h"
 #include "plain_copies.h"
 #include "ratio.h"
 
@@ -30,23 +31,9 @@ constexpr int kDevices = 16;
 constexpr int64_t kLatencyMicroseconds = 1'000;  // for each copy to a simulated device
 constexpr int64_t kCopies = 200;
 
-void must(int code, const arrowdevice_error& error) {
-  if (code == 0) return;
-  std::fprintf(stderr, "bench-scale: %s\n", error.message);
-  std::exit(1);
-}
-
-arrowdevice_device* device(const std::string& name) {
-  arrowdevice_device* found = nullptr;
-  arrowdevice_error error{};
-  must(arrowdevice_device_find_by_name(name.c_str(), &found, &error), error);
-  return found;
-}
-
 void copy_and_release(const Batch& batch, arrowdevice_device* to) {
   ArrowDeviceArray out{};
-  arrowdevice_error error{};
-  must(arrowdevice_array_copy(&batch.array(), &batch.schema(), to, nullptr, &out, &error), error);
+  must(arrowdevice_array_copy, &batch.array(), &batch.schema(), to, nullptr, &out);
   arrowdevice_array_release(&out);
 }
 
@@ -67,7 +54,7 @@ void copy_by_threads(benchmark::State& state, bool share_a_device) {
   const auto copy_all = [&](int64_t by) {
     std::atomic<int64_t> left{kCopies};
     const auto body = [&](int64_t thread) {
-      arrowdevice_device* const to = device("ext_dev:" + std::to_string(share_a_device ? 0 : thread));
+      arrowdevice_device* const to = device(("ext_dev:" + std::to_string(share_a_device ? 0 : thread)).c_str());
       while (left.fetch_sub(1) > 0) copy_and_release(batch, to);
     };
     const auto start = Clock::now();
@@ -90,41 +77,31 @@ using Counters = struct arrowdevice_device_counters;
 Counters counters_of(const arrowdevice_device* on) {
   Counters counters{};
   counters.struct_size = sizeof counters;
-  arrowdevice_error error{};
-  must(arrowdevice_device_get_counters(on, &counters, &error), error);
+  must(arrowdevice_device_get_counters, on, &counters);
   return counters;
-}
-
-void trim(const arrowdevice_device* on) {
-  arrowdevice_pool* pool = nullptr;
-  arrowdevice_error error{};
-  must(arrowdevice_device_get_pool(on, &pool, &error), error);
-  must(arrowdevice_pool_trim(pool, &error), error);
 }
 
 // Counts the driver calls of a copy from a cold pool. The CPU's own allocations are included.
 template <typename Arrays>
 void count_calls(benchmark::State& state, const char* from, const char* to, const Arrays& arrays, int64_t last_rows) {
-  arrowdevice_error error{};
   arrowdevice_device* const source = device(from);
   arrowdevice_device* const target = device(to);
   ArrowDeviceArray there{};
-  must(arrowdevice_array_copy(&arrays.array(), &arrays.schema(), source, nullptr, &there, &error), error);
+  must(arrowdevice_array_copy, &arrays.array(), &arrays.schema(), source, nullptr, &there);
   if (last_rows > 0) {
     ArrowDeviceArray part{};
-    must(arrowdevice_array_slice(&there, &arrays.schema(), there.array.length - last_rows, last_rows, &part, &error),
-         error);
+    must(arrowdevice_array_slice, &there, &arrays.schema(), there.array.length - last_rows, last_rows, &part);
     arrowdevice_array_release(&there);
     there = part;
   }
   int64_t allocations = 0, submissions = 0, readbacks = 0;
   for (auto _ : state) {
     ArrowDeviceArray out{};
-    must(arrowdevice_array_copy(&there, &arrays.schema(), target, nullptr, &out, &error), error);
+    must(arrowdevice_array_copy, &there, &arrays.schema(), target, nullptr, &out);
     arrowdevice_array_release(&out);  // the device has a queue from here on
-    trim(target);
+    must(arrowdevice_pool_trim, pool(target));
     const Counters source_before = counters_of(source), target_before = counters_of(target);
-    must(arrowdevice_array_copy(&there, &arrays.schema(), target, nullptr, &out, &error), error);
+    must(arrowdevice_array_copy, &there, &arrays.schema(), target, nullptr, &out);
     const Counters source_after = counters_of(source), target_after = counters_of(target);
     allocations = target_after.driver_allocations - target_before.driver_allocations;
     readbacks = source_after.readbacks - source_before.readbacks;
@@ -166,10 +143,9 @@ void make_many_arrays(benchmark::State& state) {
   arrowdevice_device* const cpu = device("cpu");
   const auto seconds_each = [&](int64_t arrays) {
     std::vector<ArrowDeviceArray> alive(static_cast<size_t>(arrays));
-    arrowdevice_error error{};
     const auto start = Clock::now();
     for (auto& array : alive) {
-      must(arrowdevice_array_copy(&batch.array(), &batch.schema(), cpu, nullptr, &array, &error), error);
+      must(arrowdevice_array_copy, &batch.array(), &batch.schema(), cpu, nullptr, &array);
     }
     for (auto& array : alive) arrowdevice_array_release(&array);
     return std::chrono::duration<double>(Clock::now() - start).count() / static_cast<double>(arrays);

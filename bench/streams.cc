@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "batch.h"
+#include "calls.h"
 
 namespace arrowdevice::bench {
 namespace {
@@ -29,24 +30,6 @@ constexpr int kFilling = 10;  // until the pipeline is full
 constexpr int kBatches = 100;
 constexpr double kLinkSeconds = 0.020;  // for one batch
 constexpr double kBound = 1.10;
-
-void must(int code, const arrowdevice_error& error) {
-  if (code == 0) return;
-  std::fprintf(stderr, "bench-streams: %s\n", error.message);
-  std::exit(1);
-}
-
-template <typename... Parameters, typename... Arguments>
-void must(int (*function)(Parameters...), Arguments... arguments) {
-  arrowdevice_error error{};
-  must(function(arguments..., &error), error);
-}
-
-arrowdevice_device* device(const char* name) {
-  arrowdevice_device* found = nullptr;
-  must(arrowdevice_device_find_by_name, name, &found);
-  return found;
-}
 
 // Returns the same batch repeatedly, with a pause before each.
 struct Producer {
@@ -88,8 +71,7 @@ int64_t consume(ArrowDeviceArrayStream& stream, Clock::time_point* full = nullpt
   for (;; ++batches) {
     if (full != nullptr && batches == kFilling) *full = Clock::now();
     ArrowDeviceArray array{};
-    arrowdevice_error error{};
-    must(arrowdevice_stream_get_next(&stream, &array, &error), error);
+    must(arrowdevice_stream_get_next, &stream, &array);
     if (array.array.release == nullptr) break;
     must(arrowdevice_array_wait, static_cast<const ArrowDeviceArray*>(&array),
          static_cast<arrowdevice_device*>(nullptr), int64_t{ARROWDEVICE_NO_TIMEOUT});

@@ -21,14 +21,14 @@ class CopyContent {
  public:
   virtual ~CopyContent() = default;
 
-  // Returns true if host memory of the source is read that the producer's event may be about.
+  // Returns true if place() reads host memory of the source that may be ready only after the producer's event.
   virtual bool reads_sizes_on_host() const { return false; }
 
   // Decides about the positions of the buffers in the allocation. May read the source.
   virtual CopySize place() = 0;
 
-  // Builds the structs, with the final addresses of the buffers. `in_flight` is NULL if the CPU copies, and otherwise
-  // keeps staging memory.
+  // Builds the structs, with the final addresses of the buffers. `in_flight` keeps staging memory until the copy ends.
+  // It is NULL if the CPU copies.
   virtual void build(CopyOwner& owner, InFlight* in_flight) = 0;
 
   // Submits the bytes to `target`, the allocation. Returns true if all of them have arrived. Copies without bytes skip

@@ -34,7 +34,7 @@ class DevicePositions {
   int64_t buffers() const noexcept { return buffers_; }
   int64_t largest_buffer() const noexcept { return largest_; }
   int64_t alignment() const noexcept { return alignment_; }
-  // Returns a level, whose next buffer is the first one after place().
+  // Returns the positions of a level. After place(), `next` is that of its first buffer.
   Level& level(int depth) noexcept { return levels_[static_cast<size_t>(depth)]; }
 
  private:

@@ -111,7 +111,7 @@ void keeps_large_sizes(Subject& subject) {
 void copies_batches_of_many_sizes(Subject& subject) {
   constexpr int64_t kPiece = 7;
   const Queue queue = subject.queue();
-  for (const int64_t pieces : {2, 3, 64, 255, 1'025, 4'097, 10'000}) {
+  for (const int64_t pieces : {2, 3, 64, 255, 1'025, 4'097}) {
     const Bytes sent = pattern(pieces * kPiece);
     Bytes received(sent.size());
     const DeviceBuffer buffer(subject.device(), pieces * kPiece);
