@@ -4,12 +4,12 @@
     costs.py PROGRAM [--baseline=FILE] [--update] [--json=FILE]
 
 PROGRAM is bench-cost of a release build. The counts are instructions, calls of operator new, locks of a mutex, and the
-cache lines of code that a warm call executes. If a case has a bound on it, the cache lines of data are counted that two
+cache lines and pages of code that a warm call executes. If a case has a bound on it, the cache lines of data are counted that two
 threads share: one writes them in a warm call, and the other uses them in its own. valgrind counts, so that the
 machine's load does not matter. Instructions and lines depend on compiler and C library, so each pair of those has its
 baseline, bench/costs/NAME.json. The exit code is 1 if a case costs 5% more instructions than in the baseline, 5% and
-four more lines, more than four more shared lines, or one allocation or lock more. If a plugin takes part in a case,
-neither its instructions nor those of what it calls are counted. Its threads make locks and lines vary, so that the
+four more lines, two more pages, more than four more shared lines, or one allocation or lock more. If a plugin takes part in a case,
+neither its instructions nor those of what it calls are counted. Its threads make locks, lines and pages vary, so that the
 baseline does not have them.
 --update writes the baseline. Without a baseline for this compiler and C library the script compares nothing, and the
 last line says so.
@@ -27,9 +27,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CACHE_LINE = 64
+PAGE = 4096
 # The growth that is no failure, as a factor and a number. Code moves by a few cache lines with every change, and a line
 # of data may be shared in one environment only.
-KINDS = {"instructions": (1.05, 0), "allocations": (1, 0), "locks": (1, 0), "lines": (1.05, 4), "shared": (1, 4)}
+KINDS = {"instructions": (1.05, 0), "allocations": (1, 0), "locks": (1, 0), "lines": (1.05, 4), "shared": (1, 4),
+         "pages": (1, 2)}
 
 
 def toolchain(program):
@@ -87,8 +89,8 @@ def instructions_without_plugin(program, name, times):
     return count, done.stdout.strip()
 
 
-def locks_and_lines(program, name):
-    """Returns how many locks one warm call takes, and how many cache lines of code it executes, on all threads."""
+def locks_and_code(program, name):
+    """Returns how many locks one warm call takes, and how many cache lines and pages of code it executes, on all threads."""
     with tempfile.TemporaryDirectory() as folder:
         recorded = os.path.join(folder, "calls")
         run(["--tool=callgrind", "--dump-instr=yes", "--compress-pos=no", "--compress-strings=no", "--collect-atstart=no",
@@ -99,7 +101,9 @@ def locks_and_lines(program, name):
     entries = set(re.findall(r"^cfn=_*pthread_mutex_lock\b.*\ncalls=\d+ (0x[0-9a-f]+)", text, re.M))
     ran = [(address, int(times)) for address, times in re.findall(r"^(0x[0-9a-f]+) \d+ (\d+)$", text, re.M)]
     locks = sum(times for address, times in ran if address in entries)
-    return locks, len({int(address, 16) // CACHE_LINE for address, _ in ran})
+    code = {int(address, 16) for address, _ in ran}
+    return {"locks": locks, "lines": len({address // CACHE_LINE for address in code}),
+            "pages": len({address // PAGE for address in code})}
 
 
 def shared_lines(program, name):
@@ -135,16 +139,16 @@ def measure(program, case):
     count = instructions_without_plugin if case["varies"] else instructions
     few, _ = count(program, name, times)
     many, allocations = count(program, name, 2 * times)
-    locks, lines = locks_and_lines(program, name)
+    code = locks_and_code(program, name)
     shared = {"shared": shared_lines(program, name)} if "shared" in case["bounds"] else {}
     return {**case, "counts": {"instructions": round((many - few) / times), "allocations": int(allocations),
-                               "locks": locks, "lines": lines, **shared}}
+                               **code, **shared}}
 
 
 def list_cases(program):
     for line in subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines():
         name, times, *bounds = line.split("\t")
-        yield {"name": name, "times": int(times), "varies": ("locks", "lines") if bounds[-1] == "plugin" else (),
+        yield {"name": name, "times": int(times), "varies": ("locks", "lines", "pages") if bounds[-1] == "plugin" else (),
                "bounds": {kind: int(bound) for kind, bound in zip(KINDS, bounds) if bound.isdigit()}}
 
 

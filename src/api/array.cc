@@ -18,7 +18,7 @@ using api::required;
 
 namespace arrowdevice::api {
 
-inspect::Level read_level(int level) {
+[[gnu::hot]] inspect::Level read_level(int level) {
   switch (level) {
     case ARROWDEVICE_VALIDATE_STRUCTURE: return inspect::Level::kStructure;
     case ARROWDEVICE_VALIDATE_FULL: return inspect::Level::kFull;
@@ -71,7 +71,7 @@ ARROWDEVICE_API void arrowdevice_array_move(ArrowDeviceArray* from, ArrowDeviceA
   from->array.release = nullptr;
 }
 
-ARROWDEVICE_API void arrowdevice_array_release(ArrowDeviceArray* array) {
+[[gnu::hot]] ARROWDEVICE_API void arrowdevice_array_release(ArrowDeviceArray* array) {
   if (array != nullptr) arrowdevice_host_array_release(&array->array);
 }
 
@@ -158,7 +158,7 @@ ARROWDEVICE_API void arrowdevice_schema_release(ArrowSchema* schema) {
   if (schema != nullptr && schema->release != nullptr) schema->release(schema);
 }
 
-ARROWDEVICE_API void arrowdevice_host_array_release(ArrowArray* array) {
+[[gnu::hot]] ARROWDEVICE_API void arrowdevice_host_array_release(ArrowArray* array) {
   if (array != nullptr && array->release != nullptr) array->release(array);
 }
 

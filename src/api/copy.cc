@@ -68,9 +68,9 @@ transfer::CopyOptions read_copy_options(const arrowdevice_copy_options* given) {
 
 extern "C" {
 
-ARROWDEVICE_API int arrowdevice_array_copy(const ArrowDeviceArray* array, const ArrowSchema* schema,
-                                           arrowdevice_device* to, const arrowdevice_copy_options* options,
-                                           ArrowDeviceArray* out, arrowdevice_error* error) {
+[[gnu::hot]] ARROWDEVICE_API int arrowdevice_array_copy(const ArrowDeviceArray* array, const ArrowSchema* schema,
+                                                        arrowdevice_device* to, const arrowdevice_copy_options* options,
+                                                        ArrowDeviceArray* out, arrowdevice_error* error) {
   const bool is_common = are_given(array, schema, to, out) && are_common(options);
   if (is_common && transfer::copy_in_two_passes(*array, *schema, *api::from_c(to), out)) return 0;
   return guarded(error, [&] {

@@ -32,9 +32,9 @@ inspect::ImportOptions read(const arrowdevice_import_options* given) {
 
 extern "C" {
 
-ARROWDEVICE_API int arrowdevice_array_import(ArrowDeviceArray* moved, const ArrowSchema* schema,
-                                             const arrowdevice_import_options* options, arrowdevice_view** out,
-                                             arrowdevice_error* error) {
+[[gnu::hot]] ARROWDEVICE_API int arrowdevice_array_import(ArrowDeviceArray* moved, const ArrowSchema* schema,
+                                                          const arrowdevice_import_options* options,
+                                                          arrowdevice_view** out, arrowdevice_error* error) {
   return guarded(error, [&] {
     api::prepare(out);
     const auto known = read(options);
@@ -69,7 +69,7 @@ ARROWDEVICE_API void arrowdevice_view_detach(arrowdevice_view* view, ArrowDevice
   delete view;
 }
 
-ARROWDEVICE_API void arrowdevice_view_release(arrowdevice_view* view) { delete view; }
+[[gnu::hot]] ARROWDEVICE_API void arrowdevice_view_release(arrowdevice_view* view) { delete view; }
 
 ARROWDEVICE_API int arrowdevice_view_release_after(arrowdevice_view* moved, arrowdevice_queue* queue,
                                                    arrowdevice_error* error) {

@@ -39,7 +39,7 @@ const void* any_buffer(const ArrowArray& array) {
 
 }  // namespace
 
-void check_alive(const ArrowArray* array) {
+[[gnu::hot]] void check_alive(const ArrowArray* array) {
   if (array == nullptr) throw Error(EINVAL, "the array is NULL");
   if (array->release == nullptr) throw Error(EINVAL, "the array is released");
 }

@@ -73,7 +73,7 @@ Output::Output(const OutputShape& shape) {
   buffers_ = reinterpret_cast<const void**>(memory + parts.buffers);
 }
 
-Output::Output(const OutputShape& shape, int64_t bytes) {
+[[gnu::hot]] Output::Output(const OutputShape& shape, int64_t bytes) {
   const Parts parts(shape, sizeof(Block));
   const int64_t first_byte = align_up(parts.end, kept_blocks::kAlignment);
   const auto taken = kept_blocks::take(checked_add(first_byte, bytes));
@@ -87,11 +87,11 @@ Output::Output(const OutputShape& shape, int64_t bytes) {
   bytes_ = reinterpret_cast<uint8_t*>(memory + first_byte);
 }
 
-Output::~Output() {
+[[gnu::hot]] Output::~Output() {
   if (block_ != nullptr) Block::destroy(block_);
 }
 
-void Output::publish(std::shared_ptr<BufferOwner> owner, ArrowArray* out) noexcept {
+[[gnu::hot]] void Output::publish(std::shared_ptr<BufferOwner> owner, ArrowArray* out) noexcept {
   block_->live_nodes.store(added_, std::memory_order_relaxed);
   block_->owner = std::move(owner);
   block_ = nullptr;
@@ -100,7 +100,7 @@ void Output::publish(std::shared_ptr<BufferOwner> owner, ArrowArray* out) noexce
 
 // Releases a node and its remaining descendants. Returns the number of released nodes of the block, so that the shared
 // count is lowered only once.
-int64_t Output::release_tree(ArrowArray* node, const Block* block) {
+[[gnu::hot]] int64_t Output::release_tree(ArrowArray* node, const Block* block) {
   int64_t released = 1;
   const auto release = [&](ArrowArray* below) {
     if (below->release == release_node && below->private_data == block) {
@@ -121,7 +121,7 @@ int64_t Output::release_tree(ArrowArray* node, const Block* block) {
   return released;
 }
 
-void Output::release_node(ArrowArray* node) {
+[[gnu::hot]] void Output::release_node(ArrowArray* node) {
   auto* const block = static_cast<Block*>(node->private_data);
   Block::release(block, release_tree(node, block));
 }

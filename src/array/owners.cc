@@ -7,7 +7,7 @@
 
 namespace arrowdevice::array {
 
-OwnedArray::~OwnedArray() {
+[[gnu::hot]] OwnedArray::~OwnedArray() {
   if (array.array.release == nullptr) return;
   const bool may_call = may_call_producer();
   if (!may_call && !is_output(array.array)) {

@@ -89,7 +89,7 @@ void free_to_system(void* block) noexcept {
 }
 
 // Takes the block of a slot, and the bytes of a large block from the count.
-Memory take_kept(std::atomic<Kept*>& slot) noexcept {
+[[gnu::hot]] Memory take_kept(std::atomic<Kept*>& slot) noexcept {
   if (slot.load(std::memory_order_relaxed) == nullptr) return {};
   Kept* const kept = slot.exchange(nullptr, std::memory_order_acquire);
   if (kept == nullptr) return {};
@@ -124,7 +124,7 @@ int64_t size_of_kept(std::atomic<Kept*>& slot) noexcept {
 
 }  // namespace
 
-Memory take(int64_t size) noexcept {
+[[gnu::hot]] Memory take(int64_t size) noexcept {
   if (size > kLargest) return {};
   const int64_t capacity = size_class(size);
   const Memory kept = take_kept(own_place().kept[kind_of(capacity)]);
@@ -135,7 +135,7 @@ Memory take(int64_t size) noexcept {
   return take_from_system(capacity);
 }
 
-void give_back(const Memory& memory) noexcept {
+[[gnu::hot]] void give_back(const Memory& memory) noexcept {
   const bool is_counted = memory.capacity > kUncounted;
   if (is_counted && kept_bytes.fetch_add(memory.capacity, std::memory_order_relaxed) + memory.capacity > kMostKept) {
     kept_bytes.fetch_sub(memory.capacity, std::memory_order_relaxed);
@@ -155,14 +155,14 @@ void trim() noexcept {
   }
 }
 
-void note_array(int64_t capacity, int64_t copied_bytes) noexcept {
+[[gnu::hot]] void note_array(int64_t capacity, int64_t copied_bytes) noexcept {
   Place& place = own_place();
   place.copied_bytes.fetch_add(copied_bytes, std::memory_order_relaxed);
   place.used_bytes.fetch_add(capacity, std::memory_order_relaxed);
   place.arrays.fetch_add(1, std::memory_order_relaxed);
 }
 
-void note_release(int64_t capacity) noexcept {
+[[gnu::hot]] void note_release(int64_t capacity) noexcept {
   Place& place = own_place();
   place.used_bytes.fetch_sub(capacity, std::memory_order_relaxed);
   place.released_arrays.fetch_add(1, std::memory_order_relaxed);

@@ -28,7 +28,7 @@ int& CompletingWork::depth() noexcept {
   return depth;
 }
 
-Deferred::Deferred() { DeferredWork::instance(); }
+[[gnu::hot]] Deferred::Deferred() { DeferredWork::instance(); }
 
 // Keeps the abandoned work reachable, so that leak checkers do not report it.
 void DeferredWork::abandon(std::unique_ptr<Deferred> work) noexcept {
@@ -42,7 +42,7 @@ void DeferredWork::abandon(std::unique_ptr<Deferred> work) noexcept {
   } while (!abandoned.compare_exchange_weak(below, top));
 }
 
-DeferredWork& DeferredWork::instance() {
+[[gnu::hot]] DeferredWork& DeferredWork::instance() {
   static std::atomic<DeferredWork*> published{nullptr};
   static auto* const created = [] {
     auto made = std::make_unique<DeferredWork>();

@@ -26,7 +26,7 @@ void check_process(ArrowDeviceType type) {
 
 }  // namespace
 
-Devices& Devices::instance() {
+[[gnu::hot]] Devices& Devices::instance() {
   static auto* const devices = [] {
     auto made = std::make_unique<Devices>();
     process::keep_usable_across_fork(made->mutex_);
@@ -35,7 +35,7 @@ Devices& Devices::instance() {
   return *devices;
 }
 
-Device& Devices::cpu() {
+[[gnu::hot]] Device& Devices::cpu() {
   static Device& cpu = get(ARROW_DEVICE_CPU, 0);
   return cpu;
 }

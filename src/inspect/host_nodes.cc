@@ -40,7 +40,8 @@ struct Count {
   }
 
  private:
-  [[gnu::noinline]] bool add_children(const ArrowSchema& schema, const ArrowArray& array, int depth) noexcept {
+  [[gnu::noinline, gnu::hot]] bool add_children(const ArrowSchema& schema, const ArrowArray& array,
+                                                int depth) noexcept {
     const int64_t n = array.n_children;
     if (n < 0 || n > schema::kMostSharedNodes - nodes || depth == schema::kDeepest || schema.children == nullptr ||
         array.children == nullptr) {
@@ -66,8 +67,8 @@ class HostNodes {
   static constexpr uint32_t kFlags = ARROWDEVICE_BUFFER_SIZE_KNOWN | ARROWDEVICE_BUFFER_HOST;
 
   // The schema has a format. `least_length` is the length that the parent needs.
-  [[gnu::noinline]] bool write(arrowdevice_node& node, const ArrowSchema& schema, const ArrowArray& array,
-                               int64_t least_length) {
+  [[gnu::noinline, gnu::hot]] bool write(arrowdevice_node& node, const ArrowSchema& schema, const ArrowArray& array,
+                                         int64_t least_length) {
     if (!fits(schema, array, least_length)) return false;
     Type room;
     const Type* type = schema::common_type(schema.format);
@@ -132,7 +133,7 @@ class HostNodes {
     return size >= 0;
   }
 
-  bool add_children(arrowdevice_node& node, const ArrowSchema& schema, int64_t least_length) {
+  [[gnu::hot]] bool add_children(arrowdevice_node& node, const ArrowSchema& schema, int64_t least_length) {
     const int64_t n = schema.n_children;
     arrowdevice_node* const children = next_;
     next_ += n;
@@ -174,7 +175,7 @@ class HostNodes {
 
 }  // namespace
 
-bool write_host_nodes(const ArrowSchema& schema, const ArrowArray& array, Nodes& nodes) noexcept {
+[[gnu::hot]] bool write_host_nodes(const ArrowSchema& schema, const ArrowArray& array, Nodes& nodes) noexcept {
   Count count;
   if (!count.add(&schema, &array, 1)) return false;
   try {

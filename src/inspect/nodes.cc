@@ -5,7 +5,7 @@
 
 namespace arrowdevice::inspect {
 
-NodeWriter::NodeWriter(int64_t n_nodes, int64_t n_buffers, Nodes& nodes) : nodes_(nodes) {
+[[gnu::hot]] NodeWriter::NodeWriter(int64_t n_nodes, int64_t n_buffers, Nodes& nodes) : nodes_(nodes) {
   constexpr size_t kUsualTexts = 16;
   const auto n = static_cast<size_t>(n_nodes);
   const size_t buffers_at = n * sizeof(arrowdevice_node);

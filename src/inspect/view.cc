@@ -25,7 +25,7 @@ namespace arrowdevice::inspect {
   return write_host_nodes(schema, moved.array, nodes_);
 }
 
-View::View(ArrowDeviceArray& moved, const ArrowSchema& schema, const ImportOptions& options) {
+[[gnu::hot]] View::View(ArrowDeviceArray& moved, const ArrowSchema& schema, const ImportOptions& options) {
   array::check_alive(&moved);
   if (!import_from_host(moved, schema, options)) import(moved, schema, options);
   array_ = moved;
@@ -33,7 +33,7 @@ View::View(ArrowDeviceArray& moved, const ArrowSchema& schema, const ImportOptio
   moved.array.release = nullptr;
 }
 
-View::~View() {
+[[gnu::hot]] View::~View() {
   if (shared_ != nullptr || array_.array.release == nullptr) return;
   array::OwnedArray released;
   released.array = array_;

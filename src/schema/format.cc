@@ -228,7 +228,7 @@ constinit const std::array<uint8_t, 256> kBytesByLetter = [] {
   return bytes;
 }();
 
-const Type* list_or_wide_type(const char* format, Type* room) noexcept {
+[[gnu::hot]] const Type* list_or_wide_type(const char* format, Type* room) noexcept {
   switch (format[0]) {
     case '+':
       if (format[1] == '\0' || format[2] != '\0') return nullptr;

@@ -38,7 +38,7 @@ void copy_bits(const uint8_t* source, int64_t first, int64_t count, uint8_t* tar
   }
 }
 
-int64_t count_bits(const uint8_t* bits, int64_t first, int64_t count) noexcept {
+[[gnu::hot]] int64_t count_bits(const uint8_t* bits, int64_t first, int64_t count) noexcept {
   if (count == 0) return 0;
   bits += first >> 3;
   uint64_t wanted = ~uint64_t{0} << (first & 7);  // bits of the next word

@@ -29,7 +29,7 @@ class FieldWriter {
   FieldWriter(const HostFields& fields, array::Output& output, Rooms rooms)
       : next_(fields.begin()), output_(output), rooms_(rooms) {}
 
-  ArrowArray& write_field() {
+  [[gnu::hot]] ArrowArray& write_field() {
     const HostField& field = *next_++;
     const bool has_values = field.kind != HostField::Values::kNone;
     ArrowArray& node = output_.add_node(1 + (field.offset_bytes != 0) + has_values, field.n_children);

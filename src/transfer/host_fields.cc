@@ -26,23 +26,23 @@ class Measurement {
  public:
   Measurement(HostFields& fields, HostTotals& totals) noexcept : fields_(fields), totals_(totals) {}
 
-  [[gnu::noinline]] bool add(const ArrowSchema* schema, const ArrowArray* array, const Needed& needed,
-                             int depth) noexcept {
+  [[gnu::noinline, gnu::hot]] bool add(const ArrowSchema* schema, const ArrowArray* array, const Needed& needed,
+                                       int depth) noexcept {
     if (!fits(schema, array, needed)) return false;
     const Type* const common = schema::common_type(schema->format);
     return common != nullptr ? add(*schema, *array, *common, needed, depth) : add_other(*schema, *array, needed, depth);
   }
 
  private:
-  [[gnu::noinline]] bool add_other(const ArrowSchema& schema, const ArrowArray& array, const Needed& needed,
-                                   int depth) noexcept {
+  [[gnu::noinline, gnu::hot]] bool add_other(const ArrowSchema& schema, const ArrowArray& array, const Needed& needed,
+                                             int depth) noexcept {
     Type room;
     const Type* const type = schema::list_or_wide_type(schema.format, &room);
     return type != nullptr && add(schema, array, *type, needed, depth);
   }
 
-  bool add(const ArrowSchema& schema, const ArrowArray& array, const Type& type, const Needed& needed,
-           int depth) noexcept {
+  [[gnu::hot]] bool add(const ArrowSchema& schema, const ArrowArray& array, const Type& type, const Needed& needed,
+                        int depth) noexcept {
     HostField* const field = fields_.add();
     if (field == nullptr) return false;
     *field = {};
@@ -220,7 +220,7 @@ class Measurement {
 
 }  // namespace
 
-bool HostFields::reserve(int64_t fields) noexcept {
+[[gnu::hot]] bool HostFields::reserve(int64_t fields) noexcept {
   if (fields <= capacity_) return true;
   constexpr int64_t kMostInBlock = int64_t{64} << 10;
   int64_t bytes = std::max(fields, 2 * int64_t{capacity_}) * static_cast<int64_t>(sizeof(HostField));
@@ -237,7 +237,8 @@ bool HostFields::reserve(int64_t fields) noexcept {
   return true;
 }
 
-bool measure(const ArrowSchema& schema, const ArrowArray& array, HostFields& fields, HostTotals& totals) noexcept {
+[[gnu::hot]] bool measure(const ArrowSchema& schema, const ArrowArray& array, HostFields& fields,
+                          HostTotals& totals) noexcept {
   return Measurement(fields, totals).add(&schema, &array, {0, array.length, array.length}, 1);
 }
 

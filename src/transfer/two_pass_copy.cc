@@ -42,14 +42,14 @@ bool has_large_buffers(const HostTotals& totals) noexcept {
 
 }  // namespace
 
-void write(const HostFields& fields, const HostTotals& totals, ArrowArray* out) {
+[[gnu::hot]] void write(const HostFields& fields, const HostTotals& totals, ArrowArray* out) {
   array::Output output(totals.shape, totals.bytes);
   FieldWriter(fields, output, RoomsInBlock(output.bytes())).write_field();
   output.publish(nullptr, out);
 }
 
-bool copy_in_two_passes(const ArrowDeviceArray& array, const ArrowSchema& schema, const device::Device& to,
-                        ArrowDeviceArray* out) noexcept {
+[[gnu::hot]] bool copy_in_two_passes(const ArrowDeviceArray& array, const ArrowSchema& schema, const device::Device& to,
+                                     ArrowDeviceArray* out) noexcept {
   if (array.device_type != ARROW_DEVICE_CPU || array.sync_event != nullptr || !is_plain_target(to)) return false;
   HostFields fields;
   HostTotals totals;

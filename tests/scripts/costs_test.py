@@ -70,13 +70,13 @@ class Costs(unittest.TestCase):
         self.assertEqual(self.costs(300, 2, "--update")[0], 0)
         with open(self.baseline, encoding="utf-8") as file:
             self.assertEqual(json.load(file),
-                             {"copy": {"instructions": 300, "allocations": 2, "locks": 3, "lines": 2}})
+                             {"copy": {"instructions": 300, "allocations": 2, "locks": 3, "lines": 2, "pages": 1}})
 
     def test_a_small_increase_is_not_a_failure(self):
         self.costs(300, 2, "--update")
         code, out = self.costs(315, 2)
         self.assertEqual(code, 0, out)
-        self.assertRegex(out, r"(?m)^copy +315 +300 +400 +2 +2 +2 +3 +3 +2 +2 +2$")
+        self.assertRegex(out, r"(?m)^copy +315 +300 +400 +2 +2 +2 +3 +3 +2 +2 +2 +1 +1$")
 
     def test_an_increase_above_five_percent_is_a_failure(self):
         self.costs(300, 2, "--update")
@@ -102,6 +102,13 @@ class Costs(unittest.TestCase):
         code, out = self.costs(300, 2, lines="0x1080 0x10c0 0x1100 0x1140 0x1180")
         self.assertEqual(code, 1)
         self.assertIn("FAILED: copy: lines grew from 2 to 7", out)
+
+    def test_more_pages_are_a_failure(self):
+        self.costs(300, 2, "--update")
+        self.assertEqual(self.costs(300, 2, lines="0x2000 0x3000")[0], 0)
+        code, out = self.costs(300, 2, lines="0x2000 0x3000 0x4000")
+        self.assertEqual(code, 1)
+        self.assertIn("FAILED: copy: pages grew from 1 to 4", out)
 
     def test_the_instructions_of_a_plugin_are_not_counted(self):
         self.assertEqual(self.costs(300, 2, "--update", plugin="120")[0], 0)
