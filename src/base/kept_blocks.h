@@ -8,8 +8,8 @@
 namespace arrowdevice::kept_blocks {
 
 inline constexpr int64_t kAlignment = 64;
-inline constexpr int64_t kLargest = int64_t{32} << 20;   // bytes of a block
-inline constexpr int64_t kMostKept = int64_t{64} << 20;  // bytes of all kept blocks of more than 64 KiB
+inline constexpr int64_t kLargest = int64_t{128} << 20;   // bytes of a block
+inline constexpr int64_t kMostKept = int64_t{128} << 20;  // bytes of all kept blocks of more than 64 KiB
 
 struct Memory {
   void* block = nullptr;

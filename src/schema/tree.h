@@ -21,7 +21,7 @@ inline constexpr int64_t kMostNodes = 1 << 20;  // number of fields, dictionarie
 // Limit of fields if most are structs that occur in several positions. A few structs that refer to each other in pairs
 // can make 2^20 fields, which cost half a second in every call. Without such structs, an attacker must write all
 // fields, which costs more.
-inline constexpr int64_t kMostSharedNodes = 1 << 15;
+inline constexpr int64_t kMostSharedNodes = 1 << 17;
 inline constexpr size_t kLongestPath = 320;  // bytes; leaves space in an error for the reason
 
 struct Field {

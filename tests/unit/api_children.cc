@@ -241,7 +241,7 @@ TEST_CASE("a child in too many positions is refused") {
   ArrowDeviceArray root = *sample.host;
   root.array = levels[0];
   Array out;
-  must_fail_saying(EINVAL, "more than 32768 arrays in one, and only 16 structs", arrowdevice_array_share, &root,
+  must_fail_saying(EINVAL, "more than 131072 arrays in one, and only 18 structs", arrowdevice_array_share, &root,
                    out.out());
   const Queue queue = make_queue(sim(0));
   must_fail(EINVAL, arrowdevice_array_export, sim(0), &root.array, queue.get(), out.out());

@@ -204,7 +204,7 @@ TEST_CASE("an array that contains itself or has too many fields is not written")
   CHECK(!is_written(*sample.host, *sample.schema));
   CHECK(difference_of_imports(*sample.host, *sample.schema) == "");
   inner->children[0] = child;
-  const Sample wide(struct_of(std::vector<Field>(40'000, field("c"))), {.rows = 1});
+  const Sample wide(struct_of(std::vector<Field>(140'000, field("c"))), {.rows = 1});
   CHECK(!is_written(*wide.host, *wide.schema));
   CHECK(difference_of_imports(*wide.host, *wide.schema) == "");
 }

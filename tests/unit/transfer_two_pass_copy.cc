@@ -333,10 +333,10 @@ TEST_CASE("large buffers are the engine's") {
   CHECK(copies_in_two_passes() == before + 1);
 }
 
-TEST_CASE("a table with more fields than a block holds is the engine's") {
+TEST_CASE("a table with too many fields is the engine's") {
   begin();
   const int64_t before = copies_in_two_passes();
-  std::vector<Field> columns(40'000, field("c"));
+  std::vector<Field> columns(140'000, field("c"));
   const Sample sample(struct_of(std::move(columns)).not_null(), {.rows = 1, .nulls = Nulls::kNone});
   CHECK(are_same_both_ways(*sample.host, *sample.schema));
   CHECK(copies_in_two_passes() == before);
