@@ -171,7 +171,7 @@ unpack() {
   fail "this kernel keeps no list of binary formats for a user namespace: it needs Linux 6.7"
 
 # run_inside SYSTEM FOLDER COMMAND...: in a folder of the system. The environment has nothing of this machine's but what
-# leads to packages, and ARROWDEVICE_BUILD if $binds has the folder for builds.
+# leads to packages, ARROWDEVICE_WHEEL_OPTIONS, and ARROWDEVICE_BUILD if $binds has the folder for builds.
 run_inside() {
   emulate=
   [ "$emulates" != 1 ] || emulate=$root/scripts/emulate-aarch64.sh
@@ -198,5 +198,6 @@ run_inside() {
     $(env | grep -E '^PIP_(INDEX_URL|EXTRA_INDEX_URL|TRUSTED_HOST|PROXY|DEFAULT_TIMEOUT|TIMEOUT|RETRIES)=[^ ]*$') \
     ${certificates:+PIP_CERT=/etc/host-certificates.pem} \
     ${binds:+ARROWDEVICE_BUILD="$work"} \
+    ${ARROWDEVICE_WHEEL_OPTIONS:+"ARROWDEVICE_WHEEL_OPTIONS=$ARROWDEVICE_WHEEL_OPTIONS"} \
     sh -c 'cd "$2" && shift 2 && exec "$@"' sh "$@"
 }

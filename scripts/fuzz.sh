@@ -44,7 +44,7 @@ if ! [ -f "$build/build.ninja" ]; then
   CC=clang CXX=clang++ meson setup "$build" "$root" -Dfuzzers=true -Db_sanitize=address,undefined -Db_lundef=false \
     -Dbuildtype=debugoptimized -Db_ndebug=false -Dcpp_args=-g1 -Dc_args=-g1 -Dtests=enabled -Dsim=enabled -Dbench=disabled \
     -Dtools=disabled -Dexamples=disabled -Dcuda=disabled -Dhip=disabled -Dopencl=disabled -Dvulkan=disabled \
-    -Dlevel_zero=disabled -Darrow_cpp=disabled </dev/null >&2
+    -Dlevel_zero=disabled -Darrow_cpp=disabled -Dunity=on -Dunity_size=6 </dev/null >&2
 fi
 programs=
 [ $# -gt 0 ] || set -- arrays formats ipc_handles ipc_messages metadata plugin_tables slices streams texts
