@@ -90,10 +90,13 @@ cdef class Array:
         self.tensor = NULL
 
     def __dealloc__(self):
-        self.release()
+        self.release_own()
 
     def release(self):
         """Releases the array. Has no effect on a released array."""
+        self.release_own()
+
+    cdef void release_own(self) noexcept:
         cdef ArrowDeviceArray own = self.own
         cdef shared_tensor* tensor = self.tensor
         self.own.array.release = NULL
