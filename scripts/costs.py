@@ -172,6 +172,7 @@ def main():
     parser.add_argument("--update", action="store_true", help="write the baseline")
     parser.add_argument("--json", help="write the counts to a file, too")
     options = parser.parse_args()
+    options.program = os.path.abspath(options.program)
 
     os.environ |= {"ARROWDEVICE_BACKEND_PATH": os.path.join(os.path.dirname(options.program), "../backends/sim"),
                    "ARROWDEVICE_SIM_DEVICES": "addresses"}
