@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <string_view>
 #include <system_error>
@@ -25,6 +26,9 @@ constexpr int64_t kFirstMessage = 8;  // in a file with a footer
 constexpr int64_t kTail =
     sizeof(int32_t) + static_cast<int64_t>(kMagic.size());  // after the footer: its size, the magic
 
+constexpr const char* kNoArrowFile = "it is no file of Arrow's IPC format";
+constexpr uint32_t kLargestSchema = uint32_t{64} << 20;  // bytes, in an old stream; other files begin with any number
+
 [[noreturn]] void fail_with_errno() { throw Error(errno, std::generic_category().message(errno)); }
 
 struct ReadBytes final : HostBytes {
@@ -40,7 +44,7 @@ struct ReadBytes final : HostBytes {
 // which random access needs.
 class FileInput final : public Input {
  public:
-  explicit FileInput(const char* path) : file_(open(path, O_RDONLY | O_CLOEXEC)) {
+  explicit FileInput(const char* path) : file_(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     if (!file_) fail_with_errno();
     struct stat status {};
     if (fstat(file_.get(), &status) != 0) fail_with_errno();
@@ -61,20 +65,22 @@ class FileInput final : public Input {
  private:
   void find_messages() {
     std::array<char, kMagic.size()> first{};
-    if (end_ < static_cast<int64_t>(first.size())) return;
-    read(first.data(), static_cast<int64_t>(first.size()), 0);
+    if (end_ == 0) throw Error(EINVAL, "it is empty");
+    if (end_ < std::ssize(kMagic)) throw Error(EINVAL, kNoArrowFile);
+    read(first.data(), std::ssize(first), 0);
     const std::string_view start(first.data(), first.size());
     if (start.starts_with("PAR1")) throw Error(EINVAL, "it is a Parquet file (expected a file of Arrow's IPC format)");
     if (start.starts_with("FEA1")) throw Error(ENOTSUP, "it is a Feather file of version 1");
     if (start != kMagic) {
-      uint32_t first_number = 0;  // a continuation, or the size of the first message
-      std::memcpy(&first_number, first.data(), sizeof first_number);
-      if (first_number != kContinuation && first_number > end_)
-        throw Error(EINVAL, "it is no file of Arrow's IPC format");
+      uint32_t number = 0;  // a continuation, or the size of the schema
+      std::memcpy(&number, first.data(), sizeof number);
+      if (number != kContinuation && (number > end_ || number > kLargestSchema)) throw Error(EINVAL, kNoArrowFile);
       return;
     }
     int32_t footer = 0;
     if (end_ < kFirstMessage + kTail) throw Error(EINVAL, "it ends before its footer");
+    read(first.data(), std::ssize(first), end_ - std::ssize(first));
+    if (start != kMagic) throw Error(EINVAL, "it does not end with \"ARROW1\", so it was cut");
     read(&footer, sizeof footer, end_ - kTail);
     if (footer < 0 || footer > end_ - kFirstMessage - kTail) {
       throw Error(EINVAL, "its footer has " + std::to_string(footer) + " bytes");
@@ -108,6 +114,8 @@ auto with_path(const std::string& path, const Read& read) {
     return read();
   } catch (const Error& error) {
     throw Error(error.code(), path + ": " + error.message());
+  } catch (const std::bad_alloc&) {
+    throw Error(ENOMEM, path + ": there is no memory for a message");
   }
 }
 

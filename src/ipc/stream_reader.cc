@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ipc/stream_reader.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -16,10 +15,6 @@ namespace {
 
 Message message_of(const HostBytes& metadata) {
   return Message({metadata.address, static_cast<size_t>(metadata.size)});
-}
-
-std::vector<int32_t> fields_with_dictionaries(const ArrowSchema& schema) {
-  return dictionary_fields(schema::Tree(schema));
 }
 
 }  // namespace
@@ -53,14 +48,21 @@ class StreamReader::BatchOwner final : public array::BufferOwner {
 
 StreamReader::StreamReader(Input& input) : input_(input) {
   const Received received = receive();
-  if (received.metadata == nullptr) throw Error(EINVAL, "the stream is empty");
+  if (received.metadata == nullptr) throw Error(EINVAL, "it has no schema");
   const Message message = message_of(*received.metadata);
   if (message.kind() != MessageKind::kSchema) {
     throw Error(EINVAL, "the stream begins with " + name_of(message.kind()) + " (expected a schema)");
   }
   SchemaMessage read = read_schema(message);
   schema_ = std::move(read.schema);
-  ids_ = std::move(read.dictionary_ids);
+  const schema::Tree tree(schema());
+  const auto fields = dictionary_fields(tree);
+  for (size_t i = 0; i < fields.size(); ++i) {
+    const ArrowSchema& values = *tree[fields[i]].source->dictionary;
+    encoded_.push_back({.id = read.dictionary_ids.at(i),
+                        .values = &values,
+                        .n_below = dictionary_fields(schema::Tree(values)).size()});
+  }
 }
 
 bool StreamReader::next(ArrowArray* out) {
@@ -71,7 +73,7 @@ bool StreamReader::next(ArrowArray* out) {
     if (batch.dictionary) {
       read_dictionary(batch, received.body);
     } else {
-      make_array(schema(), false, 0, ids_.size(), batch, received.body, out);
+      make_array(schema(), false, 0, encoded_.size(), batch, received.body, out);
       return true;
     }
   }
@@ -80,6 +82,7 @@ bool StreamReader::next(ArrowArray* out) {
 StreamReader::Received StreamReader::receive() {
   const int32_t size = next_size();
   if (size == 0) return {};
+  if (size < 0) throw Error(EINVAL, "a message has " + std::to_string(size) + " bytes");
   Received received{.metadata = input_.take(size), .body = nullptr};
   received.body = input_.take(message_of(*received.metadata).body_length());
   return received;
@@ -98,28 +101,33 @@ uint32_t StreamReader::next_number() {
   return value;
 }
 
-void StreamReader::read_dictionary(const Batch& batch, std::shared_ptr<HostBytes> body) {
+// Each field with the id gets an array of its own, because its values may have another type.
+void StreamReader::read_dictionary(const Batch& batch, const std::shared_ptr<HostBytes>& body) {
   const int64_t id = batch.dictionary->id;
-  const auto found = std::ranges::find(ids_, id);
-  if (found == ids_.end()) throw Error(EINVAL, "dictionary " + std::to_string(id) + " is of no field");
-  if (batch.dictionary->is_delta) {
-    throw Error(ENOTSUP, "dictionary " + std::to_string(id) + " is sent in parts (a delta)");
+  const std::string name = "dictionary " + std::to_string(id);
+  if (batch.dictionary->is_delta) throw Error(ENOTSUP, name + " is sent in parts (a delta)");
+  bool is_known = false;
+  for (size_t i = 0; i < encoded_.size(); ++i) {
+    if (encoded_[i].id != id) continue;
+    auto made = std::make_shared<Dictionary>();
+    try {
+      make_array(*encoded_[i].values, true, i + 1, encoded_[i].n_below, batch, body, made->out());
+    } catch (const Error& error) {
+      throw Error(error.code(), name + ": " + error.message());
+    }
+    encoded_[i].dictionary = std::move(made);
+    is_known = true;
   }
-  const auto at = static_cast<size_t>(found - ids_.begin());
-  const schema::Tree tree(schema());
-  const ArrowSchema& values = *tree[fields_with_dictionaries(schema())[at]].source->dictionary;
-  auto made = std::make_shared<Dictionary>();
-  make_array(values, true, at + 1, fields_with_dictionaries(values).size(), batch, std::move(body), made->out());
-  dictionaries_[id] = std::move(made);
+  if (!is_known) throw Error(EINVAL, name + " is of no field");
 }
 
-void StreamReader::make_array(const ArrowSchema& type, bool is_dictionary, size_t first_id, size_t n_ids,
-                              const Batch& batch, std::shared_ptr<HostBytes> body, ArrowArray* out) const {
+// `first` and `n` are the positions of the dictionaries in `encoded_`.
+void StreamReader::make_array(const ArrowSchema& type, bool is_dictionary, size_t first, size_t n, const Batch& batch,
+                              std::shared_ptr<HostBytes> body, ArrowArray* out) const {
   std::vector<std::shared_ptr<const Dictionary>> owners;
   std::vector<const ArrowArray*> arrays;
-  for (size_t i = first_id; i < first_id + n_ids; ++i) {
-    const auto known = dictionaries_.find(ids_[i]);
-    owners.push_back(known == dictionaries_.end() ? nullptr : known->second);
+  for (size_t i = first; i < first + n; ++i) {
+    owners.push_back(encoded_[i].dictionary);
     arrays.push_back(owners.back() == nullptr ? nullptr : &owners.back()->array());
   }
   const Body memory{.address = body->address, .size = body->size, .is_on_host = true};

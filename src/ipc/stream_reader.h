@@ -6,7 +6,6 @@
 #include <arrowdevice/abi.h>
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -62,14 +61,21 @@ class StreamReader {
   Received receive();
   int32_t next_size();
   uint32_t next_number();
-  void read_dictionary(const Batch& batch, std::shared_ptr<HostBytes> body);
-  void make_array(const ArrowSchema& type, bool is_dictionary, size_t first_id, size_t n_ids, const Batch& batch,
+  void read_dictionary(const Batch& batch, const std::shared_ptr<HostBytes>& body);
+  void make_array(const ArrowSchema& type, bool is_dictionary, size_t first, size_t n, const Batch& batch,
                   std::shared_ptr<HostBytes> body, ArrowArray* out) const;
+
+  // A field that has a dictionary, in the order of dictionary_fields().
+  struct Encoded {
+    int64_t id;  // several fields may have the same
+    const ArrowSchema* values;
+    size_t n_below;  // fields in the values that have a dictionary
+    std::shared_ptr<const Dictionary> dictionary = nullptr;
+  };
 
   Input& input_;
   schema::UniqueSchema schema_;
-  std::vector<int64_t> ids_;  // of dictionary_fields()
-  std::map<int64_t, std::shared_ptr<const Dictionary>> dictionaries_;
+  std::vector<Encoded> encoded_;
 };
 
 }  // namespace arrowdevice::ipc

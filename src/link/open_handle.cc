@@ -35,7 +35,8 @@ device::Device* device_if_same(const HandleMessage& message, int64_t id) {
     auto& device = device::Devices::instance().get(message.device_type, id);
     const bool is_same = std::memcmp(device.info().uuid, message.device_uuid, sizeof message.device_uuid) == 0;
     return is_same ? &device : nullptr;
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.code() == EMFILE || error.code() == ENFILE || error.code() == ENOMEM) throw;
     return nullptr;  // a device that is broken or reserved is not the one, or is reported as absent
   }
 }

@@ -105,6 +105,26 @@ TEST_CASE("a file that is cut anywhere is refused, or has fewer batches") {
   }
 }
 
+TEST_CASE("a dictionary of several fields must fit each of their types") {
+  begin();
+  const Field narrow = dictionary_of("i", field("C")).named("a"), wide = dictionary_of("i", field("l")).named("b");
+  const HostCase one{.name = "", .type = struct_of({narrow, wide}).not_null(), .knobs = kPlain};
+  const SentBatch sent(one);
+  Bytes stream = sample_stream(sent);
+  // The schema has the id 1 in one of these bytes. With 0 there, both fields have the dictionary of bytes.
+  const auto end_of_schema = static_cast<size_t>(stream[4] | stream[5] << 8);
+  int refused = 0;
+  const TemporaryFile file;
+  for (size_t i = 8; i < end_of_schema; ++i) {
+    if (stream[i] != 1) continue;
+    stream[i] = 0;
+    file.write(stream);
+    refused += contains(read_all(file.path()).message, "dictionary 0: array: the data buffer with offset 64");
+    stream[i] = 1;
+  }
+  CHECK(refused == 1);
+}
+
 TEST_CASE("what is no Arrow file is refused with the reason") {
   begin();
   const TemporaryFile file;
@@ -112,17 +132,20 @@ TEST_CASE("what is no Arrow file is refused with the reason") {
     file.write({reinterpret_cast<const uint8_t*>(content.data()), content.size()});
     CHECK(is_refused(read_all(file.path()), code, reason));
   };
-  refused("", EINVAL, "the stream is empty");
+  refused("", EINVAL, "it is empty");
+  refused("abc", EINVAL, "it is no file of Arrow's IPC format");
+  refused(std::string(100, '\0'), EINVAL, "it has no schema");
   refused("PAR1\x15\x04\x15", EINVAL, "it is a Parquet file");
   refused("FEA1\x15\x04\x15", ENOTSUP, "a Feather file of version 1");
   refused("item,price\na,1.5\n", EINVAL, "it is no file of Arrow's IPC format");
   refused("ARROW1", EINVAL, "it ends before its footer");
+  refused(std::string_view("ARROW1\0\0\0\0\0\0\0\0\0\0\0\0", 18), EINVAL, "it does not end with \"ARROW1\"");
   refused(std::string_view("ARROW1\0\0\xFF\xFF\xFF\x7F"
                            "ARROW1",
                            18),
           EINVAL, "its footer has 2147483647 bytes");
   refused(std::string_view("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F", 8), EINVAL, "it ends in a message");
-  refused(std::string_view("\xFF\xFF\xFF\xFF\0\0\0\x80", 8), EINVAL, "it ends in a message");
+  refused(std::string_view("\xFF\xFF\xFF\xFF\0\0\0\x80", 8), EINVAL, "a message has -2147483648 bytes");
   CHECK(is_refused(read_all("/tmp"), EINVAL, "/tmp: it is not a regular file"));
   CHECK(is_refused(read_all(file.path() + ".none"), ENOENT, "No such file or directory"));
 }

@@ -192,10 +192,10 @@ int run(const Arguments& arguments) {
                              static_cast<size_t>(arguments.number("--samples", 1, kMostSamples, 0))};
   const std::vector<std::string> plots = arguments.values("--plot");
   if (!plots.empty() && options.sizes.size() < 2) throw arguments.error("--plot needs two sizes or more");
-  OutputFile plot(plots.empty() ? "" : plots.back());
+  if (!plots.empty() && plots.back().empty()) throw arguments.error("--plot needs the name of a file");
   const std::vector<Place> places = places_of(arguments.operands());
+  OutputFile plot(plots.empty() ? "" : plots.back());
   const std::vector<Trip> trips = measure_all(places, options);
-  if (plot) plot.write(plot_of(trips));
   if (arguments.has("--json")) {
     print_json_of(trips);
   } else if (arguments.has("--csv")) {
@@ -203,6 +203,7 @@ int run(const Arguments& arguments) {
   } else {
     print_text_of(places, trips, options);
   }
+  if (plot) plot.write(plot_of(trips));
   return std::ranges::any_of(trips, has_failed) ? kFailure : kSuccess;
 }
 

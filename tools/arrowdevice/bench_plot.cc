@@ -46,7 +46,8 @@ struct Scales {
   double y(double value) const { return kTop + kHeight * (1 - speed.part(value)); }
 };
 
-bool arrived(const Measurement& one) { return one.problem.empty(); }
+// A clock may be too coarse for a small copy.
+bool arrived(const Measurement& one) { return one.problem.empty() && one.median > 0; }
 
 Scales scales_of(const std::vector<Trip>& trips) {
   constexpr double kNone = std::numeric_limits<double>::infinity();

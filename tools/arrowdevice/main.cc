@@ -15,6 +15,7 @@
 #include "complete.h"
 #include "help.h"
 #include "suggestion.h"
+#include "terminal.h"
 
 namespace arrowdevice::tool {
 namespace {
@@ -81,7 +82,7 @@ int guarded_run(const std::vector<std::string>& words) {
     std::fprintf(stderr, "arrowdevice: %s\nTry: arrowdevice --help\n", error.what());
     return kUsage;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "arrowdevice: %s\n", error.what());
+    std::fprintf(stderr, "arrowdevice: %s\n", printable(error.what()).c_str());
     return kFailure;
   }
 }

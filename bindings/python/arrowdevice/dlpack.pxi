@@ -10,6 +10,7 @@ cdef extern from "tensors.h" nogil:
     struct tensor:
         int32_t device_type
         int32_t device_id
+        uint64_t byte_offset
     struct legacy_tensor
     struct versioned_tensor:
         uint64_t flags
@@ -96,6 +97,7 @@ cdef Array import_tensor(versioned_tensor* guarded, Queue producer_queue):
     """Moves a guarded tensor into an array. If this fails, the caller still has the tensor, without the guard."""
     cdef Array out
     cdef Schema schema
+    cdef arrowdevice_queue* queue = NULL if producer_queue is None else producer_queue.pointer
     cdef error_t error
     cdef int code
     if guarded is NULL:
@@ -106,13 +108,12 @@ cdef Array import_tensor(versioned_tensor* guarded, Queue producer_queue):
     except:
         unguard(guarded)
         raise
-    if producer_queue is None:  # such a call does not wait, and needs no other thread
+    if producer_queue is None and guarded.tensor.byte_offset == 0:  # such a call asks no driver, and does not wait
         code = arrowdevice_dlpack_import(<DLManagedTensorVersioned*>guarded, NULL, &out.own, &schema.own, &error)
     else:
         with nogil:
             signals_begin()
-            code = arrowdevice_dlpack_import(<DLManagedTensorVersioned*>guarded, producer_queue.pointer, &out.own,
-                                             &schema.own, &error)
+            code = arrowdevice_dlpack_import(<DLManagedTensorVersioned*>guarded, queue, &out.own, &schema.own, &error)
             signals_end()
     if code != 0:
         unguard(guarded)
