@@ -2,6 +2,8 @@
 #include <arrowdevice/arrowdevice.h>
 
 #include <memory>
+#include <stdexcept>
+#include <string>
 
 #include "calls.h"
 #include "peers.h"
@@ -77,9 +79,13 @@ Work import(const RecordBatch& batch) {
   return [&batch] { arrowdevice_view_release(import_array(batch)); };
 }
 
+// Throws std::runtime_error for invalid bytes, which must be refused.
 Work validate(const RecordBatch& batch) {
   const Work work = [&batch] {
-    must(arrowdevice_array_validate, &batch.array(), &batch.schema(), nullptr, ARROWDEVICE_VALIDATE_FULL);
+    arrowdevice_error error{};
+    if (arrowdevice_array_validate(&batch.array(), &batch.schema(), nullptr, ARROWDEVICE_VALIDATE_FULL, &error) != 0) {
+      throw std::runtime_error(std::string(kLibrary) + ": " + error.message);
+    }
   };
   work();
   return work;
