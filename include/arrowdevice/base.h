@@ -117,8 +117,8 @@ ARROWDEVICE_API void arrowdevice_interrupt_set_check(int (*check)(void* user), v
  * @param on  1 for manual mode, or 0 for the library's thread. Every other value counts as 1.
  *
  * Errors:
- * - EBUSY if `on` changes the mode, and work has been deferred or a handle (see ipc.h) has been made
- *   at any time before.
+ * - EBUSY if `on` changes the mode, and work has been deferred or an IPC handle (see ipc.h) has
+ *   been made at any time before.
  * - The general errors.
  * Thread-safety: free. Does not block.
  */
@@ -126,7 +126,7 @@ ARROWDEVICE_API int arrowdevice_deferred_set_manual(int on, struct arrowdevice_e
 
 /**
  * Completes deferred work whose events have fired, on the calling thread. Does not wait for events.
- * Also releases the arrays of handles that no process uses any more (see ipc.h).
+ * The call also releases the arrays of IPC handles that no process uses any more (see ipc.h).
  *
  * The call may run the release callbacks of producers on the calling thread.
  *

@@ -72,7 +72,7 @@ ARROWDEVICE_API int arrowdevice_dlpack_export(struct ArrowDeviceArray* inout, co
  *                        so far. If arrays of the device carry no events, the call waits. NULL
  *                        means that the data is ready.
  * @param out             Receives the array.
- * @param out_schema      Receives the type of the array.
+ * @param out_schema      Receives the type of the array. May be NULL if the caller knows the type.
  *
  * Errors:
  * - EINVAL if the number of dimensions, an extent or the device id is negative.

@@ -24,7 +24,7 @@ ARROWDEVICE_API int arrowdevice_dlpack_import(DLManagedTensorVersioned* moved, a
                                               arrowdevice_error* error) {
   return guarded(error, [&] {
     required(out, "out").array.release = nullptr;
-    required(out_schema, "out_schema").release = nullptr;
+    if (out_schema != nullptr) out_schema->release = nullptr;
     interop::import_tensor(required(interop::from_c(moved), "moved"), api::queue_or_null(producer_queue), out,
                            out_schema);
   });

@@ -211,7 +211,7 @@ void import_tensor(ManagedTensor& moved, device::Queue* written_on, ArrowDeviceA
       written_on->finish(ARROWDEVICE_NO_TIMEOUT);
     }
   }
-  *out_schema = make_type(shape, *type).take();
+  if (out_schema != nullptr) *out_schema = make_type(shape, *type).take();
 
   // No step fails from here on.
   auto& owned = owner->array();

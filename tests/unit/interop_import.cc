@@ -276,8 +276,17 @@ TEST_CASE("an import names its missing arguments") {
   ArrowSchema schema{};
   must_fail_saying(EINVAL, "moved", arrowdevice_dlpack_import, nullptr, nullptr, &out, &schema);
   must_fail_saying(EINVAL, "out", arrowdevice_dlpack_import, tensor.get(), nullptr, nullptr, &schema);
-  must_fail_saying(EINVAL, "out_schema", arrowdevice_dlpack_import, tensor.get(), nullptr, &out, nullptr);
   CHECK(tensor.deleted == 0);
+}
+
+TEST_CASE("an import without a place for the type gives the same array") {
+  Foreign tensor({3}, kNumbers);
+  Array array;
+  must(arrowdevice_dlpack_import, tensor.get(), nullptr, array.out(), nullptr);
+  CHECK(array->array.length == 3);
+  CHECK(array->array.buffers[1] == kNumbers);
+  array.reset();
+  CHECK(tensor.deleted == 1);
 }
 
 // Submits a copy that is pending while the device is held.

@@ -96,7 +96,10 @@ def share(core: _core.Array) -> None:
 
 
 def take(obj: Any) -> _core.Array:
-    """Returns the array that an object's `__dlpack__` gives."""
+    """Returns the array of a tensor: by the functions of its class, or else by its `__dlpack__`."""
+    exchanged = _core.take_exchanged(obj)
+    if exchanged is not None:
+        return exchanged
     device_type, device_id = obj.__dlpack_device__()
     arguments: dict[str, Any] = {}
     producer_queue = default_stream(device_type, device_id)

@@ -78,6 +78,7 @@ cdef void finish_host_copy(void* user, ArrowArray* array, const error_t* error) 
     finish(out, None)
 
 
+@cython.no_gc  # it refers to a Schema only, so that it is in no cycle
 cdef class Array:
     """A device array and its type."""
 

@@ -13,6 +13,7 @@ from .durations import nanoseconds
 from .queues import Memory, Pool, Queue
 from .schema import Schema
 from .shown import values_text
+from .sources import array_from
 
 if TYPE_CHECKING:
     import pyarrow
@@ -24,6 +25,7 @@ __all__ = ["Array", "Buffer"]
 
 # DLPack gives CPU, pinned and managed memory the id 0.
 _ALWAYS_0 = (DeviceType.CUDA_HOST, DeviceType.ROCM_HOST, DeviceType.CUDA_MANAGED)
+_take_exchanged = _core.take_exchanged
 _LEVELS = {"structure": 0, "full": 1, "strict": 2}
 
 
@@ -61,9 +63,8 @@ class Array:
     __dlpack_c_exchange_api__: ClassVar[object]
 
     def __init__(self, obj: Any) -> None:
-        from .sources import array_from
-
-        self._core: _core.Array = array_from(obj)
+        tensor = _take_exchanged(obj)
+        self._core: _core.Array = array_from(obj) if tensor is None else tensor
         self._device: Device | None = None
 
     @classmethod

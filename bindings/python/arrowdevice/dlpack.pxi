@@ -3,13 +3,17 @@
 
 from cpython.pycapsule cimport PyCapsule_SetName
 from cpython.ref cimport Py_INCREF
-from libc.stdint cimport uintptr_t
+from libc.stdint cimport uint16_t, uintptr_t
 
 cdef extern from "tensors.h" nogil:
     enum: IS_COPIED
     struct tensor:
         int32_t device_type
         int32_t device_id
+        int32_t ndim
+        uint8_t dtype_code
+        uint8_t dtype_bits
+        uint16_t dtype_lanes
         uint64_t byte_offset
     struct legacy_tensor
     struct versioned_tensor:
@@ -17,6 +21,7 @@ cdef extern from "tensors.h" nogil:
         tensor tensor
     struct DLManagedTensorVersioned
     bint _has_streams "has_streams"(int32_t)
+    bint _is_host_memory "is_host_memory"(int32_t)
     versioned_tensor* guard_versioned(versioned_tensor*)
     versioned_tensor* guard_legacy(legacy_tensor*)
     void unguard(versioned_tensor*)
@@ -36,7 +41,13 @@ cdef extern from "tensors.h" nogil:
 
 # The functions have the GIL.
 cdef extern from "tensors.h":
-    struct exchange_api
+    struct exchange_header:
+        uint32_t major
+        exchange_header* previous
+    struct exchange_api:
+        exchange_header header
+        int (*from_object)(void*, versioned_tensor**) except -1
+        int (*work_stream)(int32_t, int32_t, void**) except -1
     const exchange_api* exchange_functions(int (*)(void*, versioned_tensor**) except -1,
                                            int (*)(versioned_tensor*, void**) except -1, int (*)(void*, tensor*) except -1)
 
@@ -93,10 +104,23 @@ def dlpack_export(Array array not None, Queue consumer_queue, bint versioned, bi
         raise
 
 
+# The types of tensors with one dimension, by dtype. A type is immutable, so arrays share it.
+cdef list vector_types = [None] * (3 * 9)
+
+
+cdef int vector_type_of(const tensor* of) noexcept:
+    """Returns the place of a tensor's type in `vector_types`, or -1."""
+    if of.ndim != 1 or of.dtype_lanes != 1 or of.dtype_code >= 3 or of.dtype_bits % 8 != 0 or of.dtype_bits > 64:
+        return -1
+    return of.dtype_code * 9 + of.dtype_bits // 8
+
+
 cdef Array import_tensor(versioned_tensor* guarded, Queue producer_queue):
     """Moves a guarded tensor into an array. If this fails, the caller still has the tensor, without the guard."""
     cdef Array out
     cdef Schema schema
+    cdef ArrowSchema* new_schema = NULL
+    cdef int vector_type
     cdef arrowdevice_queue* queue = NULL if producer_queue is None else producer_queue.pointer
     cdef error_t error
     cdef int code
@@ -104,20 +128,26 @@ cdef Array import_tensor(versioned_tensor* guarded, Queue producer_queue):
         raise MemoryError()
     try:
         out = Array.__new__(Array)
-        schema = Schema.__new__(Schema)
+        vector_type = vector_type_of(&guarded.tensor)
+        schema = None if vector_type < 0 else vector_types[vector_type]
+        if schema is None:
+            schema = Schema.__new__(Schema)
+            new_schema = &schema.own
     except:
         unguard(guarded)
         raise
     if producer_queue is None and guarded.tensor.byte_offset == 0:  # such a call asks no driver, and does not wait
-        code = arrowdevice_dlpack_import(<DLManagedTensorVersioned*>guarded, NULL, &out.own, &schema.own, &error)
+        code = arrowdevice_dlpack_import(<DLManagedTensorVersioned*>guarded, NULL, &out.own, new_schema, &error)
     else:
         with nogil:
             signals_begin()
-            code = arrowdevice_dlpack_import(<DLManagedTensorVersioned*>guarded, queue, &out.own, &schema.own, &error)
+            code = arrowdevice_dlpack_import(<DLManagedTensorVersioned*>guarded, queue, &out.own, new_schema, &error)
             signals_end()
     if code != 0:
         unguard(guarded)
         check(code, &error)
+    if vector_type >= 0 and new_schema is not NULL:
+        vector_types[vector_type] = schema
     out.schema = schema
     return out
 
@@ -223,6 +253,59 @@ cdef int exchange_to_object(versioned_tensor* moved, void** out) except -1:
     Py_INCREF(made)
     out[0] = <void*>made
     return 0
+
+
+# The class of the last object that take_exchanged() saw, and its functions. Most programs have one class of tensors.
+cdef object last_kind = None
+cdef const exchange_api* last_functions = NULL
+
+
+cdef const exchange_api* functions_of(kind) except? NULL:
+    """Returns the functions of version 1 of a class of tensors. Returns NULL for other classes, and for those with the
+    methods of Arrow.
+    """
+    if hasattr(kind, "__arrow_c_device_array__") or hasattr(kind, "__arrow_c_array__"):
+        return NULL
+    cdef object capsule = getattr(kind, "__dlpack_c_exchange_api__", None)
+    if not PyCapsule_IsValid(capsule, "dlpack_exchange_api"):
+        return NULL
+    cdef exchange_header* found = <exchange_header*>PyCapsule_GetPointer(capsule, "dlpack_exchange_api")
+    while found is not NULL and found.major != 1:
+        found = found.previous
+    return <const exchange_api*>found
+
+
+def take_exchanged(obj):
+    """Returns the array of a tensor whose class has exchange functions. It is ready after the work of the producer's
+    stream so far. Returns None for other objects, for those with the methods of Arrow, and for tensors on a device
+    without streams, which only `__dlpack__` orders.
+    """
+    global last_kind, last_functions
+    cdef object kind = type(obj)
+    cdef const exchange_api* functions
+    cdef versioned_tensor* tensor = NULL
+    cdef void* stream = NULL
+    cdef Queue producer_queue = None
+    if kind is not last_kind:
+        last_functions = functions_of(kind)
+        last_kind = kind
+    functions = last_functions
+    if functions is NULL:
+        return None
+    functions.from_object(<void*>obj, &tensor)
+    try:
+        if _has_streams(tensor.tensor.device_type):
+            functions.work_stream(tensor.tensor.device_type, tensor.tensor.device_id, &stream)
+            producer_queue = Queue.wrap(
+                device_find_by_id(tensor.tensor.device_type, tensor.tensor.device_id), <uintptr_t>stream, 0
+            )
+        elif not _is_host_memory(tensor.tensor.device_type):
+            delete_versioned(tensor)
+            return None
+        return import_tensor(guard_versioned(tensor), producer_queue)
+    except:
+        delete_versioned(tensor)
+        raise
 
 
 def exchange_capsule(of_class, prepare, stream_of):

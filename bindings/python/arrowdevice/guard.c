@@ -12,21 +12,28 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t call_ended = PTHREAD_COND_INITIALIZER;
-static int64_t inside;
-static int closed;
-static pthread_t closed_by;
+static int64_t inside;      /* atomic */
+static int closed;          /* atomic, set under the mutex */
+static pthread_t closed_by; /* set before `closed` */
 
+/* A thread first counts itself, and then looks if the guard is closed. guard_close() does both in the other order, so
+ * that one of them sees the other. */
 int guard_enter(void) {
-  pthread_mutex_lock(&mutex);
-  const int allowed = !closed || (pthread_equal(closed_by, pthread_self()) && Py_IsInitialized());
-  if (allowed) ++inside;
-  pthread_mutex_unlock(&mutex);
-  return allowed;
+  __atomic_add_fetch(&inside, 1, __ATOMIC_SEQ_CST);
+  if (!__atomic_load_n(&closed, __ATOMIC_SEQ_CST)) return 1;
+  if (pthread_equal(closed_by, pthread_self()) && Py_IsInitialized()) return 1;
+  guard_leave();
+  return 0;
 }
 
 void guard_leave(void) {
+  int64_t before = __atomic_load_n(&inside, __ATOMIC_RELAXED);
+  do {
+    if (before <= 0) return; /* the process was forked during the call, and its child counts anew */
+  } while (!__atomic_compare_exchange_n(&inside, &before, before - 1, 0, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+  if (before != 1 || !__atomic_load_n(&closed, __ATOMIC_SEQ_CST)) return;
   pthread_mutex_lock(&mutex);
-  if (inside > 0 && --inside == 0) pthread_cond_broadcast(&call_ended);
+  pthread_cond_broadcast(&call_ended);
   pthread_mutex_unlock(&mutex);
 }
 
@@ -51,11 +58,11 @@ int64_t guard_close(int64_t timeout_ns) {
     end.tv_nsec -= 1000000000;
   }
   pthread_mutex_lock(&mutex);
-  closed = 1;
   closed_by = pthread_self();
-  while (inside != 0 && pthread_cond_timedwait(&call_ended, &mutex, &end) == 0) {
+  __atomic_store_n(&closed, 1, __ATOMIC_SEQ_CST);
+  while (__atomic_load_n(&inside, __ATOMIC_SEQ_CST) != 0 && pthread_cond_timedwait(&call_ended, &mutex, &end) == 0) {
   }
-  const int64_t left = inside;
+  const int64_t left = __atomic_load_n(&inside, __ATOMIC_SEQ_CST);
   pthread_mutex_unlock(&mutex);
   return left;
 }

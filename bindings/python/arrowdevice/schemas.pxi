@@ -5,6 +5,7 @@ cdef void no_release(ArrowSchema* schema) noexcept nogil:
     schema.release = NULL
 
 
+@cython.no_gc  # it refers to a Schema only, and never to itself
 cdef class Schema:
     """An immutable type. It owns an ArrowSchema, or refers to a child in the ArrowSchema of `whole`."""
 

@@ -138,6 +138,11 @@ int has_streams(int32_t device_type) {
          device_type == ARROW_DEVICE_ROCM;
 }
 
+int is_host_memory(int32_t device_type) {
+  return device_type == ARROW_DEVICE_CPU || device_type == ARROW_DEVICE_CUDA_HOST ||
+         device_type == ARROW_DEVICE_ROCM_HOST;
+}
+
 /* A tensor of new memory. Its shape and strides follow. */
 struct made_tensor {
   struct versioned_tensor tensor;

@@ -61,6 +61,9 @@ struct exchange_api {
  * stream wraps 0. */
 int has_streams(int32_t device_type);
 
+/* Returns 1 if the memory is ready when a tensor is given, because the CPU has written it. */
+int is_host_memory(int32_t device_type);
+
 /* Returns the functions of this package. The last three parameters are implemented in dlpack.pxi. */
 const struct exchange_api* exchange_functions(int (*from_object)(void*, struct versioned_tensor**),
                                               int (*to_object)(struct versioned_tensor*, void**),

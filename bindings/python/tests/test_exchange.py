@@ -124,6 +124,48 @@ def test_a_tensor_becomes_an_array_and_is_deleted_with_it():
     assert kept() is None
 
 
+class Holder:
+    """A tensor of a package that has the functions, and no methods of Arrow."""
+
+    __dlpack_c_exchange_api__ = ad.Array.__dlpack_c_exchange_api__
+
+    def __init__(self, array):
+        self._core, self.array, self.calls = array._core, array, 0
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def __dlpack__(self, **arguments):
+        self.calls += 1
+        return self.array.__dlpack__(**arguments)
+
+
+def test_an_array_of_a_foreign_tensor_comes_by_the_functions_of_its_class():
+    source = np.array([4, 5, 6])
+    kept = weakref.ref(source)
+    holder = Holder(ad.Array(source))
+    array = ad.Array(holder)
+    assert array.to_pylist() == [4, 5, 6] and holder.calls == 0
+    del source, holder
+    gc.collect()
+    assert kept() is not None
+    del array
+    gc.collect()
+    ad.wait_idle()
+    assert kept() is None
+
+
+def test_a_foreign_tensor_on_a_device_without_streams_comes_by_its_method(accelerator):
+    holder = Holder(ad.to_device(pa.array([1, 2, 3]), accelerator))
+    has_streams = accelerator.name.startswith(("cuda", "rocm"))
+    assert ad.Array(holder).to_pylist() == [1, 2, 3] and holder.calls == (0 if has_streams else 1)
+
+
+def test_errors_of_the_functions_of_a_class_reach_the_caller():
+    with pytest.raises(BufferError):
+        ad.Array(Holder(ad.Array(pa.array(["no tensor"]))))
+
+
 def test_a_tensor_that_is_no_array_stays_with_the_caller():
     shape = (ctypes.c_int64 * 1)(3)
     prototype = Tensor(device=(1, 0), ndim=1, code=6, bits=8, lanes=1, shape=shape)  # booleans
