@@ -71,6 +71,7 @@ if [ -n "${CI:-}" ]; then
   # Its headers are compared with what the backend declares of them.
   [ -f /usr/include/hip/hip_runtime_api.h ] || [ -d /opt/rocm/include/hip ] || optional="$optional libamdhip64-dev"
   need doxygen || want doxygen # the documentation is built
+  [ -d /usr/lib/python3/dist-packages/torch ] || optional="$optional python3-torch" # takes tensors of the Python package
 fi
 
 for package in "$@"; do installed "$package" || ! need dpkg-query || want "$package"; done

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of Arrow's IPC format: streams in a file, and files with a footer. Files that another program wrote are read in
 // the tests of the Python package.
-#include <unistd.h>
+#include <sys/mman.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <string>
 
+#include "base/file_descriptor.h"
 #include "ipc/file_reader.h"
 #include "ipc_batches.h"
 
@@ -16,13 +16,9 @@ using namespace library_test;  // NOLINT: what every line of these tests is writ
 using namespace ipc_test;      // NOLINT: the same
 using arrowdevice::ipc::FileReader;
 
-// A file that is removed with the object.
+// A file in memory, which is gone with the object.
 class TemporaryFile {
  public:
-  TemporaryFile() { ::close(::mkstemp(path_.data())); }
-  ~TemporaryFile() { ::unlink(path_.c_str()); }
-  TemporaryFile(const TemporaryFile&) = delete;
-
   const std::string& path() const { return path_; }
 
   void write(std::span<const uint8_t> bytes) const {
@@ -32,7 +28,8 @@ class TemporaryFile {
   }
 
  private:
-  std::string path_ = "/tmp/arrowdevice-file-XXXXXX";
+  const arrowdevice::FileDescriptor file_{memfd_create("file", MFD_CLOEXEC)};
+  const std::string path_ = "/proc/self/fd/" + std::to_string(file_.get());
 };
 
 // Returns the stream with a magic before it, and a footer after it, whose content the reader does not use.
