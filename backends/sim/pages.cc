@@ -24,6 +24,8 @@ constexpr int64_t kFreshSize = 64 * 1024;
 
 // Other processes can write the memory, as they can write that of a GPU. No process can make it smaller.
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+constexpr int kSealFutureWrite = 16;  // F_SEAL_FUTURE_WRITE, Linux 5.1
+constexpr int kSealsOfSizeAndWrites = kSeals | F_SEAL_WRITE | kSealFutureWrite;
 
 }  // namespace
 
@@ -40,7 +42,7 @@ class MemoryFile {
     if (!file_ && errno != EBADF) refuse();
     struct stat facts {};
     const int seals = file_ ? ::fcntl(file_.get(), F_GET_SEALS) : -1;
-    if (seals < 0 || (seals & kSeals) != kSeals || ::fstat(file_.get(), &facts) != 0 || facts.st_size <= 0) {
+    if (seals < 0 || (seals & kSealsOfSizeAndWrites) != kSeals || ::fstat(file_.get(), &facts) != 0 || facts.st_size <= 0) {
       throw Error(EINVAL, format("descriptor %d is no memory of a simulated device", descriptor));
     }
     size_ = facts.st_size;

@@ -122,6 +122,23 @@ TEST_CASE("memory of a device comes back at once if opening an array copies it")
   CHECK(refusal() == "");
 }
 
+TEST_CASE("a descriptor of another device's memory is refused") {
+  begin();
+  const Sample sample(mixed_batch(), kPlain);
+  Array on_cpu = copy(sample, cpu());
+  Array on_device = copy(sample, sim(kDevices[0]));
+  const Received of_cpu = received(*get_handle(on_cpu, sample.schema));
+  const Received of_device = received(*get_handle(on_device, sample.schema));
+  REQUIRE(of_cpu.descriptors.size() == 2);
+  REQUIRE(of_device.descriptors.size() == 2);
+  const int pipe = of_cpu.numbers()[0];
+  int code = 0;
+  CHECK(contains(refused_open(of_device.bytes, {pipe, of_cpu.numbers()[1]}, &code), "no memory of a simulated device"));
+  CHECK(code == EINVAL);
+  CHECK(contains(refused_open(of_cpu.bytes, {pipe, of_device.numbers()[1]}, &code), "is not sealed"));
+  CHECK(code == EINVAL);
+}
+
 TEST_CASE("memory that a handle has used serves other allocations of a full device") {
   auto configured = configuration();
   for (auto& device : configured.devices) device.memory = 9 << 20;
