@@ -17,6 +17,7 @@
 
 #include "items.h"
 #include "simulated.h"
+#include "support/calls.h"
 
 namespace soak {
 

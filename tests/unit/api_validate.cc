@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "library.h"
+#include "validate_data.h"
 
 namespace {
 
@@ -18,16 +19,6 @@ constexpr int64_t kHost = -1;
 constexpr int64_t kPlaces[] = {kHost, 0, 2};
 
 Array put(const Sample& sample, int64_t place) { return copy(sample, place == kHost ? cpu() : sim(place)); }
-
-Buffer text(const std::string& bytes) { return {Bytes(bytes.begin(), bytes.end()), false}; }
-
-// A view of a long text: its size, prefix, buffer and offset.
-struct LongView {
-  int32_t size;
-  char prefix[4];
-  int32_t buffer;
-  int32_t offset;
-};
 
 TEST_CASE("arrays of every layout are valid on the host and on each device") {
   begin();
@@ -78,31 +69,6 @@ auto writes(size_t buffer, int64_t position, Value value) {
   return [=](ArrowArray& array, const Write& write) {
     write(array.buffers[buffer], position * static_cast<int64_t>(sizeof value), &value, sizeof value);
   };
-}
-
-Data bytes_of_three(const std::string& all, int32_t first, int32_t second) {
-  return data_of(3, {no_buffer(), buffer_of<int32_t>({0, first, second, static_cast<int32_t>(all.size())}), text(all)});
-}
-
-Data items(std::initializer_list<int8_t> values) {
-  return data_of(static_cast<int64_t>(values.size()), {no_buffer(), buffer_of<int8_t>(values)});
-}
-
-Data views(std::initializer_list<LongView> all, const std::string& bytes) {
-  return data_of(static_cast<int64_t>(all.size()), {no_buffer(), buffer_of<LongView>(all), text(bytes),
-                                                    buffer_of<int64_t>({static_cast<int64_t>(bytes.size())})});
-}
-
-const std::string kTwoTexts = "thirteen bytesfourteen bytes.";  // of 14 and 15 bytes
-const LongView kFirstView{14, {'t', 'h', 'i', 'r'}, 0, 0};
-const LongView kSecondView{15, {'f', 'o', 'u', 'r'}, 0, 14};
-
-Data run_ends(std::initializer_list<int32_t> ends, int64_t rows) {
-  Data values = items({});
-  values.length = static_cast<int64_t>(ends.size());
-  values.buffers[1].bytes.resize(ends.size());
-  return data_of(rows, {},
-                 {data_of(static_cast<int64_t>(ends.size()), {no_buffer(), buffer_of<int32_t>(ends)}), values});
 }
 
 Data with_dictionary(Data indices, Data values) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests validation of arrays on devices: where the buffers are, how large they are, and when they are ready.
 #include "library.h"
+#include "validate_data.h"
 
 namespace {
 

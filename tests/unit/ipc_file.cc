@@ -9,12 +9,16 @@
 #include "base/file_descriptor.h"
 #include "ipc/file_reader.h"
 #include "ipc_batches.h"
+#include "schema_refusal.h"
 
 namespace {
 
 using namespace library_test;  // NOLINT: what every line of these tests is written with
 using namespace ipc_test;      // NOLINT: the same
 using arrowdevice::ipc::FileReader;
+using arrowdevice::schema::is_refused;
+using arrowdevice::schema::Refusal;
+using arrowdevice::schema::refusal_by;
 
 // A file in memory, which is gone with the object.
 class TemporaryFile {
