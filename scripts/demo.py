@@ -6,13 +6,16 @@ device and back. pyarrow imports it again and compares every column. There are t
 rates are the rates of the fastest trip.
 
 Then the batches of the table go to the device and back as a stream, and through the async interface. The rate is the rate of
-the whole round trip. The last line is `demo: N devices verified, N failed`. The exit code is 0 if no device failed.
+the whole round trip. At last another process reads the table from shared memory and compares it with its own. The last line
+is `demo: N devices verified, N failed`. The exit code is 0 if nothing failed.
 """
 
 import argparse
 import importlib.util
+import json
 import math
 import os
+import subprocess
 import sys
 import time
 import zipfile
@@ -24,6 +27,7 @@ import pyarrow.csv
 import arrowdevice as ad
 
 FLIGHTS_ROWS = 336_776
+SECONDS = 600  # limit of the other process
 TRIPS = 3
 
 
@@ -175,6 +179,37 @@ class Flow:
             self.wrong += [name for name in differing_columns(before, after) if name not in self.wrong]
 
 
+def serve_to_process(table, arguments):
+    """Offers the table to another process. Returns its result as text, and whether it is good."""
+    uri = f"unix:@arrowdevice-demo-{os.getpid()}"
+    batches = ad.Table(pa.Table.from_batches(table.to_batches(max_chunksize=arguments.batch_rows), table.schema))
+    shared = ad.to_device(batches, "cpu", copy=True, pool=ad.Pool("cpu", shareable=True))
+    command = [sys.executable, os.path.abspath(__file__), "--fetch", uri]
+    command += ["--data", arguments.data] if arguments.data else []
+    with ad.Server(uri, copy=False) as server:
+        server.add("table", shared)
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, timeout=SECONDS)
+        copied = server.stats.copied_bytes
+    if done.returncode != 0:
+        return f"Another process failed with exit code {done.returncode}.", False
+    answer = json.loads(done.stdout)
+    verdict = "NO: " + ", ".join(answer["wrong"]) if answer["wrong"] else f"{table.num_columns} columns verified"
+    return (f"Another process read {answer['rows']:,} rows in {answer['batches']} batches in {answer['ms']:.1f} ms: "
+            f"{copied} bytes copied, {verdict}."), not answer["wrong"] and copied == 0
+
+
+def fetch(uri, table):
+    """Reads the table of the first process, and compares it with that of this process."""
+    start = time.perf_counter()
+    with ad.connect(uri, copy=False, timeout=SECONDS) as stream:
+        batches = list(stream)
+    seconds = time.perf_counter() - start
+    received = pa.Table.from_batches([pa.record_batch(batch) for batch in batches], table.schema).combine_chunks()
+    pairs = zip(table.combine_chunks().to_batches(), received.to_batches(), strict=True)
+    wrong = sorted({name for ours, theirs in pairs for name in differing_columns(ours, theirs)})
+    print(json.dumps({"rows": received.num_rows, "batches": len(batches), "ms": seconds * 1e3, "wrong": wrong}))
+
+
 def rate(how, size, seconds):
     """Returns the GB/s of a copy, or "-" for sharing, which copies no bytes."""
     return "-" if how == "shared" or not 0 < seconds < math.inf else f"{size / seconds / 1e9:.2f}"
@@ -220,6 +255,7 @@ def main():
     parser.add_argument("--depth", metavar="N", type=positive, default=2, help="number of batches in flight")
     parser.add_argument("--memory-limit", metavar="BYTES",
                         help="memory of a simulated device, such as 8m: the demo only streams, and prints the peak")
+    parser.add_argument("--fetch", metavar="URI", help=argparse.SUPPRESS)  # this is the other process
     arguments = parser.parse_args()
     if arguments.memory_limit:
         os.environ["ARROWDEVICE_SIM_MEMORY"] = arguments.memory_limit
@@ -229,6 +265,9 @@ def main():
         table = read_file(arguments.data) if arguments.data else read_flights()
     except (OSError, pa.ArrowException) as error:
         sys.exit(f"demo: the table cannot be read: {error}")
+    if arguments.fetch:
+        fetch(arguments.fetch, table)
+        return 0
     batches = table.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], schema=table.schema)]
     size = sum(batch.nbytes for batch in batches)
     devices = ad.devices()
@@ -269,8 +308,15 @@ def main():
     for name in missing_simulated(devices):
         rows.append((name, "(requested, not found)", "", "", "", "", "", "NO: see `arrowdevice explain sim`"))
         failed += 1
+    process_text = ""
+    if not arguments.memory_limit:
+        progress("another process reads the table")
+        process_text, good = serve_to_process(table, arguments)
+        failed += not good
     progress_done()
     print_table(rows)
+    if process_text:
+        print(process_text)
     print(f"demo: {verified} devices verified, {failed} failed")
     return 0 if verified and not failed else 1
 

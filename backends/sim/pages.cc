@@ -42,7 +42,8 @@ class MemoryFile {
     if (!file_ && errno != EBADF) refuse();
     struct stat facts {};
     const int seals = file_ ? ::fcntl(file_.get(), F_GET_SEALS) : -1;
-    if (seals < 0 || (seals & kSealsOfSizeAndWrites) != kSeals || ::fstat(file_.get(), &facts) != 0 || facts.st_size <= 0) {
+    if (seals < 0 || (seals & kSealsOfSizeAndWrites) != kSeals || ::fstat(file_.get(), &facts) != 0 ||
+        facts.st_size <= 0) {
       throw Error(EINVAL, format("descriptor %d is no memory of a simulated device", descriptor));
     }
     size_ = facts.st_size;

@@ -3,14 +3,10 @@
 package arrowdevice
 
 // #include <arrowdevice/arrowdevice.h>
-// #include <stdlib.h>
 import "C"
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
-	"syscall"
 	"unsafe"
 )
 
@@ -90,15 +86,16 @@ type DeviceInfo struct {
 // the backend if necessary. It fails with ENODEV if there is no driver or no such device, and the
 // message gives the reason.
 func FindByName(name string) (Device, error) {
-	if strings.ContainsRune(name, 0) {
-		return Device{}, newError("device_find_by_name", int(syscall.EINVAL), "the name "+strconv.Quote(name)+" has a zero byte")
+	const function = "device_find_by_name"
+	text, free, err := cString(function, "name", name)
+	if err != nil {
+		return Device{}, err
 	}
-	text := C.CString(name)
-	defer C.free(unsafe.Pointer(text))
+	defer free()
 	var device Device
 	var e C.struct_arrowdevice_error
 	code := C.arrowdevice_device_find_by_name(text, &device.c, &e)
-	return device, result("device_find_by_name", code, &e)
+	return device, result(function, code, &e)
 }
 
 // Devices lists all devices of all backends, ordered by type, then id. It omits a backend that

@@ -7,7 +7,8 @@
 // from arrow-go. [Array.ToDevice] and [Array.Copy] put it on a [Device]. [Array.ToArrow] and
 // [Array.ToRecordBatch] bring it back to arrow-go. A [Stream] does the same with batches that flow.
 // [Import], [ImportStream], [Array.Export] and [Stream.Export] exchange C structs with other
-// libraries. [Array.IPCHandle] and [OpenIPCHandle] exchange arrays with other processes.
+// libraries. [Array.IPCHandle] and [OpenIPCHandle] exchange arrays with other processes. A [Server]
+// offers streams to other processes, and [Connect] gets one of them.
 //
 // These rules hold for the whole package:
 //

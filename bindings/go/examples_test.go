@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"os"
 	"syscall"
 	"time"
 
@@ -58,6 +59,68 @@ func ExampleArray_ToHost() {
 	// Output:
 	// other work
 	// 4 rows
+}
+
+func ExampleConnect() {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cpu, err := arrowdevice.FindByName("cpu")
+	if err != nil {
+		log.Fatal(err)
+	}
+	pool, err := cpu.NewPool(arrowdevice.PoolOptions{Shareable: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer pool.Release()
+	rows := prices()
+	made, err := arrowdevice.FromRecordBatch(rows)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer made.Release()
+	shareable, err := made.Copy(ctx, cpu, &arrowdevice.CopyOptions{Pool: pool})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer shareable.Release()
+
+	uri := fmt.Sprintf("unix:@example-%d", os.Getpid())
+	server, err := arrowdevice.NewServer(uri, arrowdevice.ServerOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer server.Close(ctx)
+	if err := server.AddArrays(ctx, "prices", rows.Schema(), shareable); err != nil {
+		log.Fatal(err)
+	}
+
+	// This part is usually in another process.
+	stream, err := arrowdevice.Connect(ctx, uri+"?name=prices", arrowdevice.ConnectOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer stream.Release()
+	for batch, err := range stream.All(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		got, err := batch.ToRecordBatch(ctx)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(got.Column(0))
+		got.Release()
+	}
+
+	stats, err := server.Stats()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(stats.CopiedBytes, "bytes were copied to send them")
+	// Output:
+	// [5 7 9 11]
+	// 0 bytes were copied to send them
 }
 
 func ExampleStream_All() {

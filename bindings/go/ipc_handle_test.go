@@ -34,8 +34,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// serve opens each handle that comes to descriptor 3, and answers with the sum of the numbers. It
-// keeps the last array until the next handle comes.
+// serve opens each handle that comes to descriptor 3, and connects to each address. It answers with
+// the sum of the numbers. It keeps the last array until the next message comes.
 func serve() error {
 	file := os.NewFile(3, "socket")
 	conn, err := net.FileConn(file)
@@ -51,12 +51,12 @@ func serve() error {
 			return err
 		}
 		held.Release()
-		held, err = arrowdevice.OpenIPCHandle(context.Background(), data, descriptors, nil)
-		closeAll(descriptors)
-		if err != nil {
-			return err
+		var sum int64
+		if len(descriptors) == 0 {
+			held, sum, err = fetch(string(data))
+		} else {
+			held, sum, err = open(data, descriptors)
 		}
-		sum, err := sumOf(held)
 		if err != nil {
 			return err
 		}
@@ -66,6 +66,40 @@ func serve() error {
 	}
 }
 
+func open(data []byte, descriptors []int) (*arrowdevice.Array, int64, error) {
+	defer closeAll(descriptors)
+	made, err := arrowdevice.OpenIPCHandle(context.Background(), data, descriptors, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	sum, err := sumOf(made)
+	return made, sum, err
+}
+
+// fetch reads a stream without copies, and returns the last batch and the sum of all numbers.
+func fetch(uri string) (last *arrowdevice.Array, sum int64, err error) {
+	ctx := context.Background()
+	stream, err := arrowdevice.Connect(ctx, uri, arrowdevice.ConnectOptions{Never: true})
+	if err != nil {
+		return nil, 0, err
+	}
+	defer stream.Release()
+	for batch, err := range stream.All(ctx) {
+		if err != nil {
+			return nil, 0, err
+		}
+		one, err := sumOf(batch)
+		if err != nil {
+			return nil, 0, err
+		}
+		sum += one
+		last.Release()
+		last = batch
+	}
+	return last, sum, nil
+}
+
+// sumOf adds up a column, or the first column of a record batch.
 func sumOf(column *arrowdevice.Array) (int64, error) {
 	ctx := context.Background()
 	if err := column.Validate(ctx, arrowdevice.Full); err != nil {
@@ -81,6 +115,9 @@ func sumOf(column *arrowdevice.Array) (int64, error) {
 		return 0, err
 	}
 	defer rows.Release()
+	if batch, ok := rows.(*array.Struct); ok {
+		rows = batch.Field(0)
+	}
 	var sum int64
 	for _, value := range rows.(*array.Int64).Int64Values() {
 		sum += value
@@ -213,6 +250,12 @@ func (p peer) mustSum(t *testing.T, handle *arrowdevice.IPCHandle) {
 	if err := send(p.UnixConn, handle); err != nil {
 		t.Fatal(err)
 	}
+	p.mustAnswer(t)
+}
+
+// mustAnswer fails the test if the other process does not answer with the sum of thousand().
+func (p peer) mustAnswer(t *testing.T) {
+	t.Helper()
 	p.SetReadDeadline(time.Now().Add(time.Minute))
 	answer, _, err := receive(p.UnixConn)
 	if err != nil || len(answer) != 8 {

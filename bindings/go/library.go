@@ -5,11 +5,18 @@ package arrowdevice
 // #cgo pkg-config: arrowdevice
 // #include <arrowdevice/arrowdevice.h>
 // #include <errno.h>
+// #include <stdlib.h>
 import "C"
 
 import (
 	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"syscall"
 	"time"
+	"unsafe"
 )
 
 // Version returns the version of the library that the program uses: "major.minor.patch".
@@ -77,4 +84,22 @@ func waitInSlices(ctx context.Context, function string,
 			return result(function, code, &e)
 		}
 	}
+}
+
+// cString returns a text for a call of the library, and a function that frees it. `kind` names the
+// text in the error.
+func cString(function, kind, text string) (*C.char, func(), error) {
+	if strings.ContainsRune(text, 0) {
+		return nil, nil, newError(function, int(syscall.EINVAL), "the "+kind+" "+strconv.Quote(text)+" has a zero byte")
+	}
+	c := C.CString(text)
+	return c, func() { C.free(unsafe.Pointer(c)) }, nil
+}
+
+// int32Of converts a number for a call of the library.
+func int32Of(function, name string, number int) (C.int32_t, error) {
+	if number < math.MinInt32 || number > math.MaxInt32 {
+		return 0, newError(function, int(syscall.EINVAL), fmt.Sprintf("%s is %d (expected a 32-bit integer)", name, number))
+	}
+	return C.int32_t(number), nil
 }

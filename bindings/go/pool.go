@@ -21,7 +21,8 @@ type PoolOptions struct {
 	MaxCachedBytes int64 // cached bytes at most; 0 means a share of the device's memory, as in C; negative means none
 	MaxBytes       int64 // used and cached bytes at most, beyond it calls fail with ENOMEM; 0 means no limit
 	// Shareable makes the memory shareable: other processes can open it without a copy, by handles
-	// of Array.IPCHandle. A process that opens an array can read whole allocations of the pool.
+	// of Array.IPCHandle and by streams of a Server. A process that opens an array can read whole
+	// allocations of the pool.
 	Shareable bool
 }
 

@@ -76,6 +76,11 @@ func (p *producer) fail(err error) C.int {
 		return 0
 	}
 	p.message = C.CString(err.Error())
+	return codeOf(err)
+}
+
+// codeOf returns the errno value of an error of the program, or EIO.
+func codeOf(err error) C.int {
 	var code syscall.Errno
 	if errors.As(err, &code) && code != 0 {
 		return C.int(code)

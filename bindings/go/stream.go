@@ -91,43 +91,11 @@ type StreamOptions struct {
 // column. If it succeeds, it releases the arrays. If it fails, they are unchanged.
 func NewStream(deviceType DeviceType, schema *arrow.Schema, arrays ...*Array) (*Stream, error) {
 	const function = "stream_from_arrays"
-	if schema == nil {
-		return nil, newError(function, int(syscall.EINVAL), "the schema is nil")
-	}
-	type_, err := schemaOf(schema)
+	type_, moved, free, err := shareAll(context.Background(), function, schema, arrays)
 	if err != nil {
 		return nil, err
 	}
-	defer type_.release()
-	// The stream gets second owners, so that the arrays survive if one of them does not fit.
-	size := C.size_t(len(arrays)+1) * C.sizeof_struct_ArrowDeviceArray
-	moved := unsafe.Slice((*C.struct_ArrowDeviceArray)(C.malloc(size)), len(arrays)+1)
-	clear(moved)
-	defer C.free(unsafe.Pointer(&moved[0]))
-	defer func() {
-		for i := range moved {
-			C.arrowdevice_array_release(&moved[i])
-		}
-	}()
-	for i, array := range arrays {
-		shared, err := array.Share()
-		if err != nil {
-			return nil, err
-		}
-		owned, leave, err := shared.handle().change(function)
-		if err != nil {
-			return nil, err
-		}
-		different := owned.schema.differsFrom(type_)
-		if different == "" {
-			C.arrowdevice_array_move(owned.c, &moved[i])
-		}
-		leave()
-		shared.Release()
-		if different != "" {
-			return nil, newError(function, int(syscall.EINVAL), fmt.Sprintf("array %d: %s", i, different))
-		}
-	}
+	defer free()
 	out := newStream()
 	var e C.struct_arrowdevice_error
 	code := C.arrowdevice_stream_from_arrays(type_.c, &moved[0], C.int64_t(len(arrays)), C.ArrowDeviceType(deviceType), out.c, &e)
@@ -139,6 +107,51 @@ func NewStream(deviceType DeviceType, schema *arrow.Schema, arrays ...*Array) (*
 		array.Release()
 	}
 	return stream, nil
+}
+
+// shareAll returns the type of a stream in C, second owners of its arrays, and a function that
+// releases all of them. The array behind the last of them is empty, so that the first has an
+// address. It fails with EINVAL if an array differs from the type.
+func shareAll(ctx context.Context, function string, of *arrow.Schema, arrays []*Array) (*schema, []C.struct_ArrowDeviceArray, func(), error) {
+	if of == nil {
+		return nil, nil, nil, newError(function, int(syscall.EINVAL), "the schema is nil")
+	}
+	type_, err := schemaOf(of)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	size := C.size_t(len(arrays)+1) * C.sizeof_struct_ArrowDeviceArray
+	all := unsafe.Slice((*C.struct_ArrowDeviceArray)(C.malloc(size)), len(arrays)+1)
+	clear(all)
+	free := func() {
+		for i := range all {
+			C.arrowdevice_array_release(&all[i])
+		}
+		C.free(unsafe.Pointer(&all[0]))
+		type_.release()
+	}
+	for i, array := range arrays {
+		if err := array.shareTo(ctx, function, fmt.Sprintf("array %d: ", i), type_, &all[i]); err != nil {
+			free()
+			return nil, nil, nil, err
+		}
+	}
+	return type_, all, free, nil
+}
+
+// shareTo fills a struct with a second owner of an array of that type. `place` begins the message if
+// the type differs.
+func (a *Array) shareTo(ctx context.Context, function, place string, type_ *schema, out *C.struct_ArrowDeviceArray) error {
+	owned, leave, err := a.handle().changeWithin(ctx, function)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if different := owned.schema.differsFrom(type_); different != "" {
+		return newError(function, int(syscall.EINVAL), place+different)
+	}
+	var e C.struct_arrowdevice_error
+	return result(function, C.arrowdevice_array_share(owned.c, out, &e), &e)
 }
 
 // ImportStream takes ownership of a stream from another library in C. The argument points to a
@@ -272,10 +285,10 @@ func (s *Stream) ToDevice(to Device, options *StreamOptions) (*Stream, error) {
 		if options.ReadAhead {
 			c.flags = C.ARROWDEVICE_STREAM_READ_AHEAD
 		}
-		if options.Depth != int(int32(options.Depth)) {
-			return nil, newError(function, int(syscall.EINVAL), fmt.Sprintf("options.Depth is %d (expected a 32-bit integer)", options.Depth))
+		var err error
+		if c.depth, err = int32Of(function, "options.Depth", options.Depth); err != nil {
+			return nil, err
 		}
-		c.depth = C.int32_t(options.Depth)
 		c.copy_flags = (&CopyOptions{Always: options.Always, Never: options.Never, NoTrim: options.NoTrim}).flags()
 		c.timeout_ns = C.int64_t(options.Timeout)
 		if options.Queue != nil {

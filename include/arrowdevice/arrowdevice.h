@@ -20,6 +20,7 @@
  * | async.h | async streams |
  * | dlpack.h | exchange with tensor libraries |
  * | ipc.h | arrays for other processes of the machine |
+ * | link.h | streams between processes of the machine |
  * | abi.h | the structs of the Arrow format |
  *
  * The conventions below hold for every function, unless its comment says otherwise. The library
@@ -141,6 +142,7 @@
 #include "device.h"
 #include "dlpack.h"
 #include "ipc.h"
+#include "link.h"
 #include "queue.h"
 #include "stream.h"
 #include "view.h"

@@ -45,6 +45,7 @@
 #include "cpp/builder.hpp"
 #include "cpp/device.hpp"
 #include "cpp/library.hpp"
+#include "cpp/link.hpp"
 #include "cpp/owner.hpp"
 #include "cpp/stream.hpp"
 #include "cpp/values.hpp"

@@ -129,6 +129,9 @@ class Device {
     return has_addresses() ? shareable_blocks_.find_address(buffer) : shareable_blocks_.find_handle(buffer);
   }
 
+  // Returns how many such allocations were freed so far.
+  uint64_t n_freed_shareable() const noexcept { return shareable_blocks_.removed(); }
+
   // Exports that allocation. The caller closes the descriptor of the record.
   arrowdevice_memory_record memory_export(const ShareableBlock& block) const;
 

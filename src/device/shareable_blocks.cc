@@ -12,7 +12,9 @@ std::optional<ShareableLocation> if_of_this_process(const ShareableLocation& loc
 
 }  // namespace
 
-void ShareableBlocks::add(const ShareableBlock& block) {
+void ShareableBlocks::add(ShareableBlock block) {
+  static std::atomic<uint64_t> last{0};
+  block.number = ++last;
   const std::lock_guard lock(mutex_);
   blocks_.emplace(static_cast<const char*>(block.buffer), block);
 }
@@ -20,6 +22,7 @@ void ShareableBlocks::add(const ShareableBlock& block) {
 void ShareableBlocks::remove(const void* buffer) noexcept {
   const std::lock_guard lock(mutex_);
   blocks_.erase(static_cast<const char*>(buffer));
+  removed_.fetch_add(1, std::memory_order_release);
 }
 
 void ShareableBlocks::add_sub_buffer(const void* sub, const void* parent, int64_t offset) {

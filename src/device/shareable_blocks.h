@@ -2,6 +2,7 @@
 // The allocations of a device that other processes can open, and the buffers in them.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -14,7 +15,8 @@ namespace arrowdevice::device {
 struct ShareableBlock {
   void* buffer = nullptr;
   int64_t size = 0;
-  int generation = 0;  // of the process that made it
+  int generation = 0;   // of the process that made it
+  uint64_t number = 0;  // of no other block in this process, or 0 for a block of another process
 };
 
 // The location of a buffer in an allocation.
@@ -30,8 +32,12 @@ class ShareableBlocks {
     if (usable_across_fork) usable_across_fork_.emplace(mutex_);
   }
 
-  void add(const ShareableBlock& block);
+  // Adds a block, and gives it a number.
+  void add(ShareableBlock block);
   void remove(const void* buffer) noexcept;
+
+  // Returns how many blocks were removed so far.
+  uint64_t removed() const noexcept { return removed_.load(std::memory_order_acquire); }
 
   // Records the handle of a sub-buffer, if `parent` is in a block.
   void add_sub_buffer(const void* sub, const void* parent, int64_t offset);
@@ -46,6 +52,7 @@ class ShareableBlocks {
  private:
   std::optional<ShareableLocation> handle_location(const void* handle) const;
 
+  std::atomic<uint64_t> removed_{0};
   mutable std::mutex mutex_;
   std::optional<process::UsableAcrossFork> usable_across_fork_;
   std::map<const char*, ShareableBlock> blocks_;

@@ -4,10 +4,9 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
-#include <type_traits>
 
-#include "base/checked.h"
 #include "base/text.h"
+#include "link/parts.h"
 
 namespace arrowdevice::link {
 namespace {
@@ -35,47 +34,6 @@ static_assert(sizeof(Header) == 72 && sizeof(Allocation) == 112);
 static_assert(sizeof(MessageNode) == 32 && sizeof(MessageBuffer) == 24);
 static_assert(sizeof Allocation::bytes == sizeof arrowdevice_memory_record::bytes);
 
-class Writer {
- public:
-  explicit Writer(size_t size) { bytes_.reserve(size); }
-
-  template <typename Part>
-  void add(const Part* parts, size_t count) {
-    static_assert(std::is_trivially_copyable_v<Part>);
-    const auto* const first = reinterpret_cast<const uint8_t*>(parts);
-    bytes_.insert(bytes_.end(), first, first + count * sizeof(Part));
-  }
-
-  std::vector<uint8_t> take() noexcept { return std::move(bytes_); }
-
- private:
-  std::vector<uint8_t> bytes_;
-};
-
-class Reader {
- public:
-  explicit Reader(std::span<const uint8_t> bytes) : left_(bytes) {}
-
-  template <typename Part>
-  std::vector<Part> take(int64_t count, const char* name) {
-    const auto most = static_cast<int64_t>(left_.size() / sizeof(Part));
-    if (count < 0 || count > most) {
-      throw Error(EINVAL, "the handle has " + std::to_string(count) + " " + name + " (at most " + std::to_string(most) +
-                              " fit its bytes)");
-    }
-    std::vector<Part> parts(static_cast<size_t>(count));
-    const size_t size = parts.size() * sizeof(Part);
-    if (size > 0) std::memcpy(parts.data(), left_.data(), size);
-    left_ = left_.subspan(size);
-    return parts;
-  }
-
-  size_t left() const noexcept { return left_.size(); }
-
- private:
-  std::span<const uint8_t> left_;
-};
-
 Allocation to_wire(const arrowdevice_memory_record& record) {
   Allocation wire{};
   wire.kind = record.kind;
@@ -100,10 +58,10 @@ arrowdevice_memory_record from_wire(const Allocation& wire, const uint8_t (&devi
   return record;
 }
 
-Header read_header(Reader& reader) {
-  if (reader.left() < sizeof(Header)) {
-    throw Error(EINVAL,
-                "a handle has at least " + bytes_text(sizeof(Header)) + ", and these are " + bytes_text(reader.left()));
+Header read_header(PartReader& reader) {
+  if (reader.left().size() < sizeof(Header)) {
+    throw Error(EINVAL, "a handle has at least " + bytes_text(sizeof(Header)) + ", and these are " +
+                            bytes_text(reader.left().size()));
   }
   const Header header = reader.take<Header>(1, "headers").front();
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0) throw Error(EINVAL, "the bytes are no handle");
@@ -116,6 +74,10 @@ Header read_header(Reader& reader) {
 
 }  // namespace
 
+HandleMessage::HandleMessage(const device::Device& device) : device_type(device.type()), device_id(device.id()) {
+  std::memcpy(device_uuid, device.info().uuid, sizeof device_uuid);
+}
+
 std::vector<uint8_t> write_handle(const HandleMessage& message) {
   Header header{};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
@@ -127,9 +89,9 @@ std::vector<uint8_t> write_handle(const HandleMessage& message) {
   header.n_nodes = std::ssize(message.nodes);
   header.n_buffers = std::ssize(message.buffers);
   header.schema_bytes = std::ssize(message.schema);
-  Writer writer(sizeof header + message.allocations.size() * sizeof(Allocation) +
-                message.nodes.size() * sizeof(MessageNode) + message.buffers.size() * sizeof(MessageBuffer) +
-                message.schema.size());
+  PartWriter writer(sizeof header + message.allocations.size() * sizeof(Allocation) +
+                    message.nodes.size() * sizeof(MessageNode) + message.buffers.size() * sizeof(MessageBuffer) +
+                    message.schema.size());
   writer.add(&header, 1);
   for (const auto& record : message.allocations) {
     const Allocation wire = to_wire(record);
@@ -142,7 +104,7 @@ std::vector<uint8_t> write_handle(const HandleMessage& message) {
 }
 
 HandleMessage read_handle(std::span<const uint8_t> bytes) {
-  Reader reader(bytes);
+  PartReader reader(bytes, "the handle");
   const Header header = read_header(reader);
   HandleMessage message;
   message.device_type = header.device_type;
@@ -154,7 +116,9 @@ HandleMessage read_handle(std::span<const uint8_t> bytes) {
   message.nodes = reader.take<MessageNode>(header.n_nodes, "nodes");
   message.buffers = reader.take<MessageBuffer>(header.n_buffers, "buffers");
   message.schema = reader.take<uint8_t>(header.schema_bytes, "bytes of a schema");
-  if (reader.left() > 0) throw Error(EINVAL, "the handle has " + bytes_text(reader.left()) + " too many");
+  if (!reader.left().empty()) {
+    throw Error(EINVAL, "the handle has " + bytes_text(reader.left().size()) + " too many");
+  }
   return message;
 }
 

@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "device/device.h"
+
 namespace arrowdevice::link {
 
 // Limit of the descriptors of a handle: the write end of its pipe, and one for each allocation.
@@ -30,6 +32,9 @@ struct MessageBuffer {
 };
 
 struct HandleMessage {
+  HandleMessage() = default;
+  explicit HandleMessage(const device::Device& device);  // of an array on that device
+
   ArrowDeviceType device_type = 0;
   int64_t device_id = 0;                               // in the owner process
   uint8_t device_uuid[16] = {};                        // zeros for the CPU

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "link/opened_buffers.h"
 
-#include <sys/stat.h>
-
-#include <cerrno>
-#include <cstring>
-#include <string>
 #include <utility>
 
 #include "array/clone_structs.h"
@@ -14,24 +9,6 @@
 
 namespace arrowdevice::link {
 namespace {
-
-int descriptor_at(std::span<const int> descriptors, int64_t position) {
-  if (position >= 0 && position < std::ssize(descriptors)) return descriptors[static_cast<size_t>(position)];
-  throw Error(EINVAL, "the handle refers to descriptor " + std::to_string(position) + ", and there are " +
-                          std::to_string(descriptors.size()));
-}
-
-FileDescriptor duplicate_pipe(int descriptor) {
-  if (descriptor == -1)
-    throw Error(EINVAL, "descriptor 0 of the handle is -1, because a child has no handle of its parent");
-  struct stat facts {};
-  if (fstat(descriptor, &facts) != 0 || !S_ISFIFO(facts.st_mode)) {
-    throw Error(EINVAL, "descriptor 0 of the handle (" + std::to_string(descriptor) + ") is no pipe");
-  }
-  auto duplicate = FileDescriptor::duplicate_of(descriptor);
-  if (!duplicate) throw Error(errno, std::string("no descriptor for a handle: ") + std::strerror(errno));
-  return duplicate;
-}
 
 // A batch with a column of bytes for each buffer, so that the copy engine copies them without reading them.
 class Bytes {
@@ -73,19 +50,6 @@ class Bytes {
 };
 
 }  // namespace
-
-OpenedAllocations::OpenedAllocations(device::Device& its_device, const HandleMessage& message,
-                                     std::span<const int> descriptors)
-    : device(its_device), pipe(duplicate_pipe(descriptor_at(descriptors, 0))) {
-  if (message.allocations.size() >= kMostDescriptors) {
-    throw Error(EINVAL, "the handle has " + std::to_string(message.allocations.size()) + " allocations (at most " +
-                            std::to_string(kMostDescriptors - 1) + ")");
-  }
-  for (auto record : message.allocations) {
-    if (record.kind == ARROWDEVICE_MEMORY_DESCRIPTOR) record.descriptor = descriptor_at(descriptors, record.descriptor);
-    allocations.push_back(open_memory(device, record));
-  }
-}
 
 OpenedAllocations::~OpenedAllocations() {
   for (void* const sub : sub_buffers) device.sub_buffer_destroy(sub);

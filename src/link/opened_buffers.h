@@ -4,11 +4,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
+#include <utility>
 #include <vector>
 
 #include "array/output.h"
-#include "base/file_descriptor.h"
 #include "device/device.h"
 #include "link/handle_message.h"
 #include "link/opened_memory.h"
@@ -16,15 +15,15 @@
 
 namespace arrowdevice::link {
 
-// Memory of the owner process, which may reuse the memory when the pipe is closed. The destructor therefore closes the
-// memory first.
+// Memory of the owner process.
 struct OpenedAllocations final : array::BufferOwner {
-  // Throws EINVAL if the descriptors are not those of the message.
-  OpenedAllocations(device::Device& device, const HandleMessage& message, std::span<const int> descriptors);
+  // The owner process may reuse the memory after `lease` is destroyed, which is after the memory is closed.
+  OpenedAllocations(device::Device& its_device, std::shared_ptr<void> its_lease)
+      : device(its_device), lease(std::move(its_lease)) {}
   ~OpenedAllocations() override;
 
   device::Device& device;
-  FileDescriptor pipe;
+  const std::shared_ptr<void> lease;
   std::vector<std::shared_ptr<OpenedMemory>> allocations;
   std::vector<void*> sub_buffers;
 };

@@ -79,7 +79,8 @@ def test_a_file_of_each_format_survives_the_round_trip_to_every_device(tmp_path,
     write(table(), path)
     done = run("--data", path)
     assert done.returncode == 0, done.stdout + done.stderr
-    *rows, last = done.stdout.splitlines()
+    *rows, process, last = done.stdout.splitlines()
+    assert re.fullmatch(r"Another process read 3 rows in 1 batch in [\d.]+ ms: 0 bytes copied, \d columns verified\.", process)
     devices = {row.split()[0] for row in rows[1:]}
     assert {"ext_dev:0", "ext_dev:1"} < devices
     assert last == f"demo: {len(devices)} devices verified, 0 failed"

@@ -115,7 +115,7 @@ class Bash(Typing):
     def test_the_function_suggests_words(self):
         for line, words in {
             "arrowdevice li": ["list"],
-            "arrowdevice ": ["--help", "--version", "bench", "check", "copy", "explain", "list"],
+            "arrowdevice ": ["--help", "--version", "bench", "check", "copy", "explain", "fetch", "list", "serve"],
             "arrowdevice bench --b": ["compopt -o nospace", "--bytes="],
             "arrowdevice bench cpu ext_d": ["ext_dev:0"],
             "arrowdevice bench ext_dev:": ["0"],

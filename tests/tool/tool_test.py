@@ -20,10 +20,13 @@ SIM_ONLY = next(folder for folder in os.environ["ARROWDEVICE_BACKEND_PATH"].spli
 ESCAPE = "\x1b["
 
 
+def environment(devices="addresses,handles", **more):
+    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")}
+    return kept | {"ARROWDEVICE_SIM_DEVICES": devices, "TERM": "xterm"} | more
+
+
 def run(*arguments, devices="addresses,handles", stdout=subprocess.PIPE, **more):
-    environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")}
-    environment |= {"ARROWDEVICE_SIM_DEVICES": devices, "TERM": "xterm"} | more
-    return subprocess.run([TOOL, *arguments], env=environment, stdin=subprocess.DEVNULL, stdout=stdout,
+    return subprocess.run([TOOL, *arguments], env=environment(devices, **more), stdin=subprocess.DEVNULL, stdout=stdout,
                           stderr=subprocess.PIPE, text=True, timeout=60)
 
 
@@ -59,14 +62,14 @@ class Tool(unittest.TestCase):
                 self.assert_fits(done.stdout)
 
     def test_the_help_names_every_command(self):
-        for command in ("list", "explain", "bench", "check", "copy", "--version"):
+        for command in ("list", "explain", "bench", "check", "copy", "serve", "fetch", "--version"):
             self.assertIn(command, run("--help").stdout)
 
     def test_wrong_usage_is_exit_code_2_without_standard_output(self):
         for arguments in ([], ["lst"], ["--versoin"], ["list", "--jsn"], ["list", "cpu"], ["explain", "a", "b"],
                           ["explain", "--all"], ["explain", ""], ["list", "--json=yes"], ["bench", "--bytes=0"],
                           ["bench", "--samples=0"], ["bench", "--samples=1x"], ["bench", "--bytes"], ["bench", "--json", "--csv"], ["bench", ""], ["bench", "--plot=/tmp/none.svg", "--bytes=64"], ["copy"],
-                          ["copy", "file"], ["copy", "file", "cpu", "cpu"], ["--version", "list"]):
+                          ["copy", "file"], ["copy", "file", "cpu", "cpu"], ["serve"], ["fetch"], ["fetch", "unix:@a", "unix:@b"], ["--version", "list"]):
             with self.subTest(arguments=arguments):
                 done = run(*arguments)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
@@ -340,6 +343,47 @@ class Tool(unittest.TestCase):
                 done = run("copy", rows, device)
                 self.assertRegex(done.stdout, r": 3 rows in 1 batch, 2 columns, 28 B\nto " + device + r" .* ms .* GB/s\nto the host ")
                 self.assert_fits(done.stdout.partition(": ")[2])
+
+    def test_serve_offers_files_that_fetch_reads(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        rows = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rows.arrows")
+        for device in ("cpu", "ext_dev:0", "ext_dev:1"):
+            with self.subTest(device=device):
+                uri = "unix:" + os.path.join(folder.name, "socket")
+                server = subprocess.Popen([TOOL, "serve", "--at=" + uri, "--device=" + device, "--once", rows], env=environment(),
+                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                self.addCleanup(server.kill)
+                offered = server.stdout.readline()
+                self.assertEqual(offered, uri + "?name=rows: 3 rows in 1 batch, 2 columns, 28 B\n")
+                done = run("fetch", "--json", "--no-copy", uri + "?name=rows")
+                answer = json.loads(done.stdout)
+                self.assertEqual([answer[name] for name in ("rows", "batches", "columns", "bytes")], [3, 1, 2, 28])
+                self.assertEqual(server.communicate(timeout=60), ("Sent 1 batch, 28 B. Copied nothing.\n", ""))
+                self.assertEqual((server.returncode, os.listdir(folder.name)), (0, []))
+
+    def test_serve_ends_with_a_signal(self):
+        rows = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rows.arrows")
+        uri = f"unix:@arrowdevice-tool-{os.getpid()}"
+        server = subprocess.Popen([TOOL, "serve", "--at=" + uri, rows], env=environment(), stdout=subprocess.PIPE, text=True)
+        self.addCleanup(server.kill)
+        server.stdout.readline()
+        for _ in range(2):
+            self.assertRegex(run("fetch", uri).stdout, r"3 rows in 1 batch, 2 columns, 28 B\nAll batches are valid\.")
+        server.terminate()
+        self.assertEqual(server.communicate(timeout=60)[0], "Sent 2 batches, 56 B. Copied nothing.\n")
+        self.assertEqual(server.returncode, 0)
+
+    def test_serve_and_fetch_say_what_is_wrong(self):
+        for arguments, message in {
+            ("serve", "/nonexistent"): "/nonexistent: No such file or directory",
+            ("serve", "--at=prices", __file__): "is none of unix:/PATH, unix:@NAME and fd:NUMBER",
+            ("fetch", "unix:@arrowdevice-nobody"): "no server at unix:@arrowdevice-nobody: Connection refused",
+        }.items():
+            with self.subTest(arguments=arguments):
+                done = run(*arguments)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn(message, done.stderr)
 
     def test_copy_says_what_is_wrong_with_the_file_or_the_device(self):
         for arguments, message in {

@@ -19,6 +19,14 @@ arrowdevice::sim::Configuration configuration(Peers peers) {
   return made;
 }
 
+void until(const std::function<bool()>& condition) {
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!condition()) {
+    REQUIRE(std::chrono::steady_clock::now() < patience);
+    std::this_thread::yield();
+  }
+}
+
 void expect_fields_gone(int64_t before) {
   const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (arrowdevice::testing::live_schema_fields() > before && std::chrono::steady_clock::now() < patience)

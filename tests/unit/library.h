@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -55,6 +56,9 @@ bool contains(const std::string& text, const std::string& part);
 // Fails if more fields of schemas are alive than before. Waits a while, because a stream's thread may release
 // its fields after the stream has ended, even a thread of an earlier case.
 void expect_fields_gone(int64_t before);
+
+// Waits until the condition holds. Another thread or process makes it true.
+void until(const std::function<bool()>& condition);
 
 arrowdevice::sim::Configuration configuration(Peers peers = Peers::kCopy);
 

@@ -98,8 +98,8 @@ TEST_CASE("numbers that do not fit the memory are refused with the field's path"
   CHECK(contains(refusal([](auto& m) { m.nodes[1].offset = INT64_MAX; }), "overflow"));
   CHECK(contains(refusal([](auto& m) { m.nodes[1].n_buffers = 3; }), "buffers"));
   CHECK(contains(refusal([](auto& m) { m.nodes[1].n_buffers = -1; }), "n_buffers is -1"));
-  CHECK(contains(refusal([](auto& m) { m.nodes[1].n_buffers = 1 << 30; }), "buffers of the handle are left"));
-  CHECK(contains(refusal([](auto& m) { m.nodes.pop_back(); }), "the handle has 3 nodes (expected 4)"));
+  CHECK(contains(refusal([](auto& m) { m.nodes[1].n_buffers = 1 << 30; }), "buffers of the message are left"));
+  CHECK(contains(refusal([](auto& m) { m.nodes.pop_back(); }), "the message has 3 nodes (expected 4)"));
   CHECK(contains(refusal([](auto& m) { m.nodes[0].length = 41; }), "batch"));
   CHECK(contains(refusal([](auto& m) { m.buffers.push_back({}); }), "buffers (expected"));
   CHECK(contains(refusal([](auto& m) { m.buffers[4].length = 100; }), "batch.t: buffer 1 has 100 bytes"));

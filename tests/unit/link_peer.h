@@ -90,6 +90,9 @@ class Peer {
 // Returns the number of open descriptors of this process.
 int64_t open_descriptors();
 
+// Returns the number of mappings of shareable memory in this process.
+int64_t shared_mappings();
+
 Pool make_shareable_pool(arrowdevice_device* device = cpu());
 int64_t used_bytes(const Pool& pool);
 

@@ -17,13 +17,6 @@ using namespace link_test;  // NOLINT: what every line of these tests is written
 // Enough rows for an allocation of its own.
 constexpr Knobs kLarge{.rows = 60'000};
 
-int64_t shared_mappings() {
-  std::ifstream maps("/proc/self/maps");
-  int64_t n = 0;
-  for (std::string line; std::getline(maps, line);) n += line.find("/memfd:arrowdevice") != std::string::npos;
-  return n;
-}
-
 struct Usage {
   int64_t descriptors = open_descriptors();
   int64_t mappings = shared_mappings();

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stream_producer.h"
 
-#include <chrono>
-
 #include "support/callback.h"
 
 namespace stream_test {
@@ -192,14 +190,6 @@ bool is_canonical_on_cpu(const ArrowDeviceArray& array) {
   constexpr decltype(ArrowDeviceArray::reserved) kZero{};
   return array.device_type == ARROW_DEVICE_CPU && array.device_id == -1 && array.sync_event == nullptr &&
          std::memcmp(array.reserved, kZero, sizeof kZero) == 0;
-}
-
-void until(const std::function<bool()>& condition) {
-  const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (!condition()) {
-    REQUIRE(std::chrono::steady_clock::now() < patience);
-    std::this_thread::yield();
-  }
 }
 
 }  // namespace stream_test

@@ -79,7 +79,4 @@ std::string difference_of_rest(const Sample& sample, int64_t rows, HostStream& s
 void soil(ArrowDeviceArray& array);
 bool is_canonical_on_cpu(const ArrowDeviceArray& array);
 
-// Waits until the condition holds. Another thread makes it true.
-void until(const std::function<bool()>& condition);
-
 }  // namespace stream_test

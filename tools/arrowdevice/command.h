@@ -54,6 +54,8 @@ extern const Command kBench;
 extern const Command kCopy;
 extern const Command kCheck;
 extern const Command kExplain;
+extern const Command kServe;
+extern const Command kFetch;
 
 // Returns all commands, in the order of the help.
 std::span<const Command* const> commands();

@@ -12,11 +12,11 @@
 #include <utility>
 
 #include "arguments.h"
+#include "batches.h"
 #include "command.h"
 #include "ipc/file_reader.h"
 #include "json.h"
 #include "names.h"
-#include "sizes.h"
 #include "terminal.h"
 
 namespace arrowdevice::tool {
@@ -29,10 +29,8 @@ constexpr double kGiga = 1e9;
 constexpr double kMicro = 1e6;
 constexpr double kMilli = 1e3;
 
-struct Totals {
-  int64_t batches = 0;
-  int64_t rows = 0;
-  int64_t bytes = 0;  // of the buffers in a copy, which has only what the rows need
+struct Trip {
+  Totals totals;  // of the buffers in a copy, which has only what the rows need
   double seconds_there = 0;
   double seconds_back = 0;
 };
@@ -43,17 +41,6 @@ auto timed(double& seconds, const Call& call) {
   auto result = call();
   seconds += Seconds(Clock::now() - start).count();
   return result;
-}
-
-cpp::View view_of(cpp::DeviceArray array, const cpp::Schema& type) {
-  return cpp::View(std::move(array), type, cpp::import_options(ARROWDEVICE_IMPORT_RESOLVE_SIZES));
-}
-
-int64_t bytes_of(const arrowdevice_node& node) {
-  int64_t bytes = 0;
-  for (int32_t i = 0; i < node.n_buffers; ++i) bytes += node.buffers[i].size;
-  for (int64_t i = 0; i < node.n_children; ++i) bytes += bytes_of(*node.children[i]);
-  return node.dictionary == nullptr ? bytes : bytes + bytes_of(*node.dictionary);
 }
 
 // Throws std::runtime_error with the path of the first buffer that differs. Both are copies by the library, which have
@@ -84,65 +71,51 @@ void compare(const arrowdevice_node& sent, const arrowdevice_node& arrived, cons
 }
 
 // Throws std::runtime_error if a buffer comes back with other bytes.
-void copy_batch(cpp::DeviceArray batch, const cpp::Schema& type, cpp::Device there, Totals& totals) {
+void copy_batch(cpp::DeviceArray batch, const cpp::Schema& type, cpp::Device there, Trip& trip) {
   const cpp::Device cpu = cpp::Device::find_by_name("cpu");
   const cpp::View sent = view_of(batch.copy(type, cpu), type);
-  if (totals.batches == 0) batch.copy(type, there).copy(type, cpu);  // drivers do much at their first copy
-  cpp::DeviceArray copied = timed(totals.seconds_there, [&] { return batch.copy(type, there); });
-  cpp::DeviceArray back = timed(totals.seconds_back, [&] { return copied.copy(type, cpu); });
+  if (trip.totals.batches == 0) batch.copy(type, there).copy(type, cpu);  // drivers do much at their first copy
+  cpp::DeviceArray copied = timed(trip.seconds_there, [&] { return batch.copy(type, there); });
+  cpp::DeviceArray back = timed(trip.seconds_back, [&] { return copied.copy(type, cpu); });
   compare(sent.root(), view_of(std::move(back), type).root(), "batch");
-  ++totals.batches;
-  if (__builtin_add_overflow(totals.rows, sent.root().length, &totals.rows)) throw std::runtime_error("too many rows");
-  totals.bytes += bytes_of(sent.root());
+  trip.totals.add(sent.root());
 }
 
-Totals copy_all(ipc::FileReader& file, const cpp::Schema& type, cpp::Device there, const std::string& path) {
-  Totals totals;
+Trip copy_all(ipc::FileReader& file, const cpp::Schema& type, cpp::Device there, const std::string& path) {
+  Trip trip;
   ArrowArray read{};
   while (file.next(&read)) {
     cpp::DeviceArray batch = cpp::DeviceArray::from_host(cpp::Array(&read));
     try {
       batch.validate(type, ARROWDEVICE_VALIDATE_FULL);
-      copy_batch(std::move(batch), type, there, totals);
+      copy_batch(std::move(batch), type, there, trip);
     } catch (const std::exception& error) {
-      throw std::runtime_error(path + ": batch " + std::to_string(totals.batches) + ": " + error.what());
+      throw std::runtime_error(path + ": batch " + std::to_string(trip.totals.batches) + ": " + error.what());
     }
   }
-  return totals;
+  return trip;
 }
 
-std::string grouped(int64_t number) {
-  std::string text = std::to_string(number);
-  for (auto at = std::ssize(text) - 3; at > 0; at -= 3) text.insert(static_cast<size_t>(at), ",");
-  return text;
-}
-
-std::string count_of(int64_t number, const char* one, const char* many) {
-  return grouped(number) + " " + (number == 1 ? one : many);
-}
-
-void print_text_of(const std::string& path, int64_t columns, const std::string& device, const Totals& totals) {
-  std::printf("%s: %s in %s, %s, %s\n", printable(path).c_str(), count_of(totals.rows, "row", "rows").c_str(),
-              count_of(totals.batches, "batch", "batches").c_str(), count_of(columns, "column", "columns").c_str(),
-              rounded_size(totals.bytes).c_str());
+void print_text_of(const std::string& path, int64_t columns, const std::string& device, const Trip& trip) {
+  std::printf("%s: %s\n", printable(path).c_str(), text_of(trip.totals, columns).c_str());
   const auto print_way = [&](const std::string& way, double seconds) {
     std::printf("%-16s %10.2f ms %10.2f GB/s\n", way.c_str(), seconds * kMilli,
-                seconds > 0 ? static_cast<double>(totals.bytes) / seconds / kGiga : 0);
+                seconds > 0 ? static_cast<double>(trip.totals.bytes) / seconds / kGiga : 0);
   };
-  print_way("to " + device, totals.seconds_there);
-  print_way("to the host", totals.seconds_back);
+  print_way("to " + device, trip.seconds_there);
+  print_way("to the host", trip.seconds_back);
   std::printf("All bytes came back.\n");
 }
 
-void print_json_of(const std::string& path, int64_t columns, const std::string& device, const Totals& totals) {
+void print_json_of(const std::string& path, int64_t columns, const std::string& device, const Trip& trip) {
   print_json({{"file", json_string(path)},
               {"device", json_string(device)},
-              {"rows", json_number(totals.rows)},
-              {"batches", json_number(totals.batches)},
+              {"rows", json_number(trip.totals.rows)},
+              {"batches", json_number(trip.totals.batches)},
               {"columns", json_number(columns)},
-              {"bytes", json_number(totals.bytes)},
-              {"to_device_us", json_number(totals.seconds_there * kMicro)},
-              {"to_host_us", json_number(totals.seconds_back * kMicro)},
+              {"bytes", json_number(trip.totals.bytes)},
+              {"to_device_us", json_number(trip.seconds_there * kMicro)},
+              {"to_host_us", json_number(trip.seconds_back * kMicro)},
               {"verified", json_bool(true)}});
 }
 
@@ -152,12 +125,12 @@ int run(const Arguments& arguments) {
   const cpp::Device there = cpp::Device::find_by_name(arguments.operands()[1]);
   ipc::FileReader file(path);
   const cpp::Schema type = cpp::Schema::copy_of(file.schema());
-  const Totals totals = copy_all(file, type, there, path);
+  const Trip trip = copy_all(file, type, there, path);
   const std::string device = name_of(there.info());
   if (arguments.has("--json")) {
-    print_json_of(path, type->n_children, device, totals);
+    print_json_of(path, type->n_children, device, trip);
   } else {
-    print_text_of(path, type->n_children, device, totals);
+    print_text_of(path, type->n_children, device, trip);
   }
   return kSuccess;
 }

@@ -20,7 +20,7 @@
 namespace arrowdevice::tool {
 namespace {
 
-constexpr std::array<const Command*, 5> kCommands{&kList, &kExplain, &kCheck, &kBench, &kCopy};
+constexpr std::array<const Command*, 7> kCommands{&kList, &kExplain, &kCheck, &kBench, &kCopy, &kServe, &kFetch};
 
 // The tool starts itself, and shells start it, with these words.
 struct Step {

@@ -44,6 +44,7 @@ from .errors import (
     OutOfMemoryError,
 )
 from .handles import IpcHandle
+from .links import Server, ServerStats, connect
 from .paths import get_include, get_libraries, get_library_dirs
 from .queues import Memory, Pool, Queue
 from .schema import Schema
@@ -79,9 +80,12 @@ __all__ = [
     "Queue",
     "RecordBatch",
     "Schema",
+    "Server",
+    "ServerStats",
     "Stream",
     "Table",
     "WrappedDevice",
+    "connect",
     "device",
     "devices",
     "explain",

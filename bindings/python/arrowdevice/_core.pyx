@@ -6,7 +6,7 @@ cimport cython
 from cpython.exc cimport PyErr_CheckSignals, PyErr_SetFromErrno
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New
-from libc.errno cimport EINVAL, ENOENT
+from libc.errno cimport EINVAL, EIO, ENOENT, ENOMEM
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from posix.fcntl cimport fcntl
@@ -34,6 +34,8 @@ COPY_ASYNC = ARROWDEVICE_COPY_ASYNC
 COPY_ALWAYS = ARROWDEVICE_COPY_ALWAYS
 COPY_NEVER = ARROWDEVICE_COPY_NEVER
 STREAM_READ_AHEAD = ARROWDEVICE_STREAM_READ_AHEAD
+LINK_ANY_USER = ARROWDEVICE_LINK_ANY_USER
+LINK_ISOLATED = ARROWDEVICE_LINK_ISOLATED
 
 
 cdef int fail(int code, error_t* error) except -1:
@@ -138,4 +140,5 @@ include "arrays.pxi"
 include "queues.pxi"
 include "handles.pxi"
 include "streams.pxi"
+include "links.pxi"
 include "dlpack.pxi"

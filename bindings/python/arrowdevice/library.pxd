@@ -50,6 +50,8 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
         ARROWDEVICE_COPY_NEVER
         ARROWDEVICE_POOL_SHAREABLE
         ARROWDEVICE_STREAM_READ_AHEAD
+        ARROWDEVICE_LINK_ANY_USER
+        ARROWDEVICE_LINK_ISOLATED
         ARROWDEVICE_BUFFER_SIZE_KNOWN
         ARROWDEVICE_BUFFER_HOST
         ARROWDEVICE_ROLE_DATA
@@ -131,6 +133,30 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
         int32_t n_descriptors
         int64_t copied_bytes
         void (*release)(ipc_handle_t*) noexcept nogil
+
+    struct arrowdevice_server:
+        pass
+
+    struct server_options_t "arrowdevice_server_options":
+        uint32_t struct_size
+        uint32_t flags
+        uint32_t copy_flags
+        int32_t most_clients
+
+    struct connect_options_t "arrowdevice_connect_options":
+        uint32_t struct_size
+        uint32_t flags
+        uint32_t copy_flags
+        int32_t most_batches
+        int64_t most_bytes
+        int64_t timeout_ns
+
+    struct server_stats_t "arrowdevice_server_stats":
+        uint32_t struct_size
+        int64_t clients
+        int64_t batches
+        int64_t bytes
+        int64_t copied_bytes
 
     struct pool_stats_t "arrowdevice_pool_stats":
         uint32_t struct_size
@@ -257,6 +283,18 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
     void arrowdevice_ipc_handle_release(ipc_handle_t*)
     int arrowdevice_array_open_ipc_handle(const uint8_t*, int64_t, const int*, int64_t, const copy_options_t*,
                                           ArrowDeviceArray*, ArrowSchema*, error_t*)
+    int arrowdevice_server_create(const char*, const server_options_t*, arrowdevice_server**, error_t*)
+    int arrowdevice_server_add_stream(arrowdevice_server*, const char*, ArrowDeviceArrayStream*, error_t*)
+    int arrowdevice_server_add_arrays(arrowdevice_server*, const char*, const ArrowSchema*, ArrowDeviceArray*, int64_t,
+                                      error_t*)
+    int arrowdevice_server_add_source(arrowdevice_server*, const char*,
+                                      int (*)(void*, ArrowDeviceArrayStream*, error_t*) noexcept nogil, void*,
+                                      void (*)(void*) noexcept nogil, error_t*)
+    int arrowdevice_server_remove(arrowdevice_server*, const char*, error_t*)
+    int arrowdevice_server_get_stats(const arrowdevice_server*, server_stats_t*, error_t*)
+    void arrowdevice_server_destroy(arrowdevice_server*)
+    int arrowdevice_stream_connect(const char*, arrowdevice_device*, const connect_options_t*, ArrowDeviceArrayStream*,
+                                   error_t*)
     int arrowdevice_wait_idle(int64_t, error_t*)
     int arrowdevice_schema_copy(const ArrowSchema*, ArrowSchema*, error_t*)
     void arrowdevice_schema_release(ArrowSchema*)

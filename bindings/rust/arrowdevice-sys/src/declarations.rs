@@ -45,6 +45,8 @@ pub const ARROWDEVICE_DEVICE_STREAM_ORDERED: u64 = 64;
 pub const ARROWDEVICE_PEER_ACCESS: u32 = 1;
 pub const ARROWDEVICE_PEER_COPY: u32 = 2;
 pub const ARROWDEVICE_PEER_REMOTE: u32 = 4;
+pub const ARROWDEVICE_LINK_ANY_USER: u32 = 1;
+pub const ARROWDEVICE_LINK_ISOLATED: u32 = 2;
 pub const ARROWDEVICE_STREAM_READ_AHEAD: u32 = 1;
 pub const ARROWDEVICE_METADATA_STREAM: u32 = 0;
 pub const ARROWDEVICE_METADATA_ITEM: u32 = 1;
@@ -873,6 +875,100 @@ impl Default for arrowdevice_ipc_handle {
         }
     }
 }
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct arrowdevice_server {
+    _unused: [u8; 0],
+}
+#[doc = "Options of a server."]
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct arrowdevice_server_options {
+    pub struct_size: u32,
+    pub flags: u32,
+    #[doc = "ARROWDEVICE\\_COPY\\_ALWAYS, or ARROWDEVICE\\_COPY\\_NEVER: a batch that needs a copy ends its stream with ENOTSUP."]
+    pub copy_flags: u32,
+    pub most_clients: i32,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of arrowdevice_server_options"][::core::mem::size_of::<arrowdevice_server_options>() - 16usize];
+    ["Alignment of arrowdevice_server_options"][::core::mem::align_of::<arrowdevice_server_options>() - 4usize];
+    ["Offset of field: arrowdevice_server_options::struct_size"]
+        [::core::mem::offset_of!(arrowdevice_server_options, struct_size) - 0usize];
+    ["Offset of field: arrowdevice_server_options::flags"]
+        [::core::mem::offset_of!(arrowdevice_server_options, flags) - 4usize];
+    ["Offset of field: arrowdevice_server_options::copy_flags"]
+        [::core::mem::offset_of!(arrowdevice_server_options, copy_flags) - 8usize];
+    ["Offset of field: arrowdevice_server_options::most_clients"]
+        [::core::mem::offset_of!(arrowdevice_server_options, most_clients) - 12usize];
+};
+#[doc = "Options of a client."]
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct arrowdevice_connect_options {
+    pub struct_size: u32,
+    pub flags: u32,
+    #[doc = "- ARROWDEVICE\\_COPY\\_ALWAYS: each batch is copied into memory that no other process can open.\n- ARROWDEVICE\\_COPY\\_NEVER: a batch that needs a copy ends the stream with ENOTSUP."]
+    pub copy_flags: u32,
+    pub most_batches: i32,
+    pub most_bytes: i64,
+    #[doc = "Time-out in nanoseconds of the connection, and of each `get_next`. ARROWDEVICE\\_NO\\_TIMEOUT waits without limit."]
+    pub timeout_ns: i64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of arrowdevice_connect_options"][::core::mem::size_of::<arrowdevice_connect_options>() - 32usize];
+    ["Alignment of arrowdevice_connect_options"][::core::mem::align_of::<arrowdevice_connect_options>() - 8usize];
+    ["Offset of field: arrowdevice_connect_options::struct_size"]
+        [::core::mem::offset_of!(arrowdevice_connect_options, struct_size) - 0usize];
+    ["Offset of field: arrowdevice_connect_options::flags"]
+        [::core::mem::offset_of!(arrowdevice_connect_options, flags) - 4usize];
+    ["Offset of field: arrowdevice_connect_options::copy_flags"]
+        [::core::mem::offset_of!(arrowdevice_connect_options, copy_flags) - 8usize];
+    ["Offset of field: arrowdevice_connect_options::most_batches"]
+        [::core::mem::offset_of!(arrowdevice_connect_options, most_batches) - 12usize];
+    ["Offset of field: arrowdevice_connect_options::most_bytes"]
+        [::core::mem::offset_of!(arrowdevice_connect_options, most_bytes) - 16usize];
+    ["Offset of field: arrowdevice_connect_options::timeout_ns"]
+        [::core::mem::offset_of!(arrowdevice_connect_options, timeout_ns) - 24usize];
+};
+#[doc = "Numbers of a server, all since it was created except `clients`."]
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct arrowdevice_server_stats {
+    pub struct_size: u32,
+    pub reserved: u32,
+    pub clients: i64,
+    pub batches: i64,
+    pub bytes: i64,
+    pub copied_bytes: i64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of arrowdevice_server_stats"][::core::mem::size_of::<arrowdevice_server_stats>() - 40usize];
+    ["Alignment of arrowdevice_server_stats"][::core::mem::align_of::<arrowdevice_server_stats>() - 8usize];
+    ["Offset of field: arrowdevice_server_stats::struct_size"]
+        [::core::mem::offset_of!(arrowdevice_server_stats, struct_size) - 0usize];
+    ["Offset of field: arrowdevice_server_stats::reserved"]
+        [::core::mem::offset_of!(arrowdevice_server_stats, reserved) - 4usize];
+    ["Offset of field: arrowdevice_server_stats::clients"]
+        [::core::mem::offset_of!(arrowdevice_server_stats, clients) - 8usize];
+    ["Offset of field: arrowdevice_server_stats::batches"]
+        [::core::mem::offset_of!(arrowdevice_server_stats, batches) - 16usize];
+    ["Offset of field: arrowdevice_server_stats::bytes"]
+        [::core::mem::offset_of!(arrowdevice_server_stats, bytes) - 24usize];
+    ["Offset of field: arrowdevice_server_stats::copied_bytes"]
+        [::core::mem::offset_of!(arrowdevice_server_stats, copied_bytes) - 32usize];
+};
+#[doc = "Opens a stream for a client of a server. A thread of the library calls it.\n\nReturns 0, or an errno value. `error` may have a text for the client."]
+pub type arrowdevice_open_stream = ::core::option::Option<
+    unsafe extern "C" fn(
+        user: *mut ::core::ffi::c_void,
+        out: *mut ArrowDeviceArrayStream,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int,
+>;
 #[doc = "A vendor's queue: `CUstream`, `hipStream_t`, `cl_command_queue`, `VkQueue` or an immediate Level\nZero list."]
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -1507,6 +1603,60 @@ unsafe extern "C" {
         options: *const arrowdevice_copy_options,
         out: *mut ArrowDeviceArray,
         out_schema: *mut ArrowSchema,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Makes a server, which accepts clients from now on.\n\n- `uri`: Address, without a name.\n- `options`: Options, or NULL for the defaults.\n- `out`: Receives the server. The caller destroys it.\n\nErrors:\n- EINVAL if the address or an option is not valid.\n- ENOTSUP for an address of another form.\n- EADDRINUSE if a server has the address. EEXIST if the path is a file that is no socket.\n- The errors of `socket`, `bind` and `open`.\n- The general errors.\n\nThread-safety: free. Does not block."]
+    pub fn arrowdevice_server_create(
+        uri: *const ::core::ffi::c_char,
+        options: *const arrowdevice_server_options,
+        out: *mut *mut arrowdevice_server,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Offers a stream, which the first client gets. Every later client gets EBUSY.\n\n- `moved`: The stream. On success the server owns it. A thread of the server uses it.\n\nErrors:\n- EINVAL if the name is empty or the stream is released. EEXIST if the server has a stream of that name.\n- The general errors.\n\nThread-safety: free. Does not block."]
+    pub fn arrowdevice_server_add_stream(
+        server: *mut arrowdevice_server,
+        name: *const ::core::ffi::c_char,
+        moved: *mut ArrowDeviceArrayStream,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Offers arrays as a stream, which every client gets from its beginning.\n\nArrays that are not in shareable memory are copied once, by this call.\n\n- `schema`: Type of the arrays.\n- `inout`: `n` arrays of one device type, which stay valid. They become shared owners, as with\n  arrowdevice\\_array\\_share().\n- `n`: Number of arrays. It may be 0.\n\nErrors:\n- EINVAL if the name is empty, `n` is negative, or an array does not fit. EEXIST if the server has\na stream of that name.\n- ENOTSUP if the arrays cannot be shared: the backend has no shareable memory, a copy is necessary\nand ruled out, or the schema has something that Arrow's IPC format cannot express.\n- All errors of arrowdevice\\_array\\_copy().\n\nThread-safety: per object. Blocks until the copies are complete."]
+    pub fn arrowdevice_server_add_arrays(
+        server: *mut arrowdevice_server,
+        name: *const ::core::ffi::c_char,
+        schema: *const ArrowSchema,
+        inout: *mut ArrowDeviceArray,
+        n: i64,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Offers a source, which opens a stream for each client.\n\n- `open`: Opens a stream. Several threads may call it at once.\n- `user`: Argument of `open`.\n- `user_release`: Releases `user` after the last call, or NULL. It is called by\n  arrowdevice\\_server\\_remove(), arrowdevice\\_server\\_destroy() or a thread of the server.\n  After a failure of this function it is not called.\n\nErrors: as arrowdevice\\_server\\_add\\_stream().\n\nThread-safety: free. Does not block."]
+    pub fn arrowdevice_server_add_source(
+        server: *mut arrowdevice_server,
+        name: *const ::core::ffi::c_char,
+        open: arrowdevice_open_stream,
+        user: *mut ::core::ffi::c_void,
+        user_release: ::core::option::Option<unsafe extern "C" fn(user: *mut ::core::ffi::c_void)>,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Removes a stream, arrays or a source. Clients that have it already keep it.\n\nErrors: ENOENT if the server has nothing of that name, and the general errors.\n\nThread-safety: free. Does not block."]
+    pub fn arrowdevice_server_remove(
+        server: *mut arrowdevice_server,
+        name: *const ::core::ffi::c_char,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Gets the numbers of a server.\n\nErrors: the general errors.\n\nThread-safety: free. Does not block."]
+    pub fn arrowdevice_server_get_stats(
+        server: *const arrowdevice_server,
+        out: *mut arrowdevice_server_stats,
+        error: *mut arrowdevice_error,
+    ) -> ::core::ffi::c_int;
+    #[doc = "Destroys a server. Streams that have not ended fail with ECANCELED. Batches that clients have stay\nvalid, and the arrays of the server stay in use until the clients release them.\n\n- `server`: The server. If it is NULL, the call has no effect.\n\nIn a forked child the call has no effect on the server, which is the parent's.\n\nThread-safety: per object. Waits for calls of the program's streams and sources that are running. Streams\nof the library are cancelled first."]
+    pub fn arrowdevice_server_destroy(server: *mut arrowdevice_server);
+    #[doc = "Connects to a server and gets one of its streams. For an async stream, the result is an input of\narrowdevice\\_async\\_produce().\n\n- `uri`: Address, perhaps with a name.\n- `to`: Device of the batches. With NULL they are on the device where the server has them. If\n  this process has no device of that type, the server copies them to the CPU.\n  - The CPU: the server copies batches of other devices to the CPU.\n  - Another device: the batches are put there, as by arrowdevice\\_stream\\_to\\_device().\n- `options`: Options, or NULL for the defaults.\n- `out`: Receives the stream. Its batches are ready. Memory of the CPU is mapped for reading\n  only. `get_next` fails with the error of the server's stream, with its text, and with\n  ECONNRESET if the server has ended.\n\nErrors:\n- EINVAL if the address or an option is not valid. ENOTSUP for an address of another form.\n- ECONNREFUSED or ENOENT if there is no server at the address.\n- ENOENT if the server has no stream of that name. The message has the names. EBUSY if another\nclient has the stream, or if the server has too many clients.\n- EACCES if the server is of another user, or refuses this one.\n- ENODEV or ENOTSUP if a copy is necessary and ruled out.\n- ECONNRESET if the server ends meanwhile. ETIMEDOUT if the time-out ends.\n- The errors of the server's stream, and the general errors.\n\nThread-safety: free. Blocks until the server has opened its stream."]
+    pub fn arrowdevice_stream_connect(
+        uri: *const ::core::ffi::c_char,
+        to: *mut arrowdevice_device,
+        options: *const arrowdevice_connect_options,
+        out: *mut ArrowDeviceArrayStream,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
     #[doc = "Creates an in-order queue of the library on a device.\n\n- `device`: The device.\n- `out`: Receives the queue. The caller destroys it with arrowdevice\\_queue\\_destroy().\n\nErrors:\n- EIO if the driver fails.\n- The general errors, including ENOMEM if the driver has no memory for a queue.\n\nThread-safety: free."]

@@ -2,7 +2,7 @@
 //! Calls C functions, and runs code that C calls.
 
 use std::any::Any;
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
@@ -35,6 +35,25 @@ pub(crate) fn text(array: &[c_char]) -> String {
     let bytes = unsafe { std::slice::from_raw_parts(array.as_ptr().cast::<u8>(), array.len()) };
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()
+}
+
+/// Writes a text into a fixed C array, with its terminator. A text that is too long loses its end.
+pub(crate) fn write_text(array: &mut [c_char], text: &str) {
+    let Some(last) = array.len().checked_sub(1) else { return };
+    // A C string ends at its first zero.
+    let text = text.replace('\0', "\u{fffd}");
+    let end = (0..=last.min(text.len()))
+        .rev()
+        .find(|&end| text.is_char_boundary(end))
+        .unwrap_or(0);
+    for (to, byte) in array.iter_mut().zip(text[..end].bytes().chain([0])) {
+        *to = byte as c_char;
+    }
+}
+
+/// Returns a text for C. `what` names the text in the error.
+pub(crate) fn c_text(what: &str, text: &str) -> Result<CString> {
+    CString::new(text).map_err(|_| Error::invalid(format!("{what} {text:?} has a zero byte")))
 }
 
 /// Returns the text at a pointer, or `None` for NULL.
@@ -94,7 +113,7 @@ fn panic_text(payload: &(dyn Any + Send)) -> &str {
 mod tests {
     use std::time::Duration;
 
-    use super::{count, text, timeout_ns};
+    use super::{c_text, count, text, timeout_ns, write_text};
 
     #[test]
     fn time_outs_are_clamped_and_zero_becomes_a_poll() {
@@ -116,5 +135,27 @@ mod tests {
         assert_eq!(text(&[b'a' as _, b'b' as _, 0, b'c' as _]), "ab");
         assert_eq!(text(&[b'a' as _, b'b' as _]), "ab");
         assert_eq!(text(&[]), "");
+    }
+
+    #[test]
+    fn written_text_ends_before_a_character_that_does_not_fit() {
+        let written = |size, value| {
+            let mut array = vec![b'x' as _; size];
+            write_text(&mut array, value);
+            text(&array)
+        };
+        assert_eq!(written(4, "abc"), "abc");
+        assert_eq!(written(4, "abcd"), "abc");
+        assert_eq!(written(4, "ab\u{e9}"), "ab");
+        assert_eq!(written(8, "a\0b"), "a\u{fffd}b");
+        assert_eq!(written(1, "a"), "");
+        assert_eq!(written(0, "a"), "");
+    }
+
+    #[test]
+    fn text_for_c_has_no_zero_byte() {
+        assert_eq!(c_text("name", "ab").unwrap().as_c_str(), c"ab");
+        let refused = c_text("name", "a\0").unwrap_err();
+        assert_eq!(refused.message(), "name \"a\\0\" has a zero byte");
     }
 }

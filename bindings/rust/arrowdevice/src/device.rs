@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-use std::ffi::CString;
 use std::fmt;
 use std::ptr::{NonNull, null_mut};
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::call::{call, count, sized, text, timeout_ns};
+use crate::call::{c_text, call, count, sized, text, timeout_ns};
 use crate::device_type::DeviceType;
 use crate::error::{Error, Result};
 use crate::pool::Pool;
@@ -31,7 +30,7 @@ impl Device {
     /// It fails with `NoDevice` if there is no driver or no such device, and the message gives the
     /// reason. It fails with `InvalidInput` if the name has another form or the type is unknown.
     pub fn find_by_name(name: &str) -> Result<Device> {
-        let name = CString::new(name).map_err(|_| Error::invalid(format!("name {name:?} has a zero byte")))?;
+        let name = c_text("name", name)?;
         // SAFETY: the name is terminated, and the output is ours.
         found(|out, error| unsafe { sys::arrowdevice_device_find_by_name(name.as_ptr(), out, error) })
     }

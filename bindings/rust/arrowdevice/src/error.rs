@@ -2,7 +2,7 @@
 use std::ffi::c_int;
 use std::fmt;
 
-use crate::call::text;
+use crate::call::{text, write_text};
 use crate::sys;
 
 /// Result of a call.
@@ -87,6 +87,17 @@ impl Error {
             backend: text(&raw.backend),
             message: text(&raw.message),
         }
+    }
+
+    pub(crate) fn to_raw(&self) -> sys::arrowdevice_error {
+        let mut raw = sys::arrowdevice_error {
+            code: self.errno,
+            native_code: self.native_code,
+            ..Default::default()
+        };
+        write_text(&mut raw.backend, &self.backend);
+        write_text(&mut raw.message, &self.message);
+        raw
     }
 
     /// Returns the kind of the error.

@@ -22,6 +22,7 @@ mod host_copy;
 #[cfg(unix)]
 mod ipc_handle;
 mod library;
+mod link;
 mod node;
 mod options;
 mod owned;
@@ -49,6 +50,7 @@ pub use host_copy::HostCopy;
 #[cfg(unix)]
 pub use ipc_handle::IpcHandle;
 pub use library::{LogLevel, log_reset_handler, log_set_handler, version};
+pub use link::{ConnectOptions, Server, ServerOptions, ServerStats};
 pub use node::{Layout, Node, NodeBuffer, Role};
 pub use options::{CopyOptions, ImportOptions, Sharing, StreamOptions};
 pub use owned::{Owned, Releasable};

@@ -22,7 +22,7 @@ pub enum Sharing {
 }
 
 impl Sharing {
-    fn flags(self) -> u32 {
+    pub(crate) fn flags(self) -> u32 {
         match self {
             Sharing::Allowed => 0,
             Sharing::Required => sys::ARROWDEVICE_COPY_NEVER,

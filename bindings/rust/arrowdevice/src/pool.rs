@@ -67,8 +67,8 @@ impl PoolOptions {
     }
 
     /// Makes the memory shareable: other processes can open it without a copy, by handles of
-    /// [`Array::ipc_handle`](crate::Array::ipc_handle). A process that opens an array can read whole
-    /// allocations of the pool. It fails with `Unsupported` if the device has no such memory, and
+    /// [`Array::ipc_handle`](crate::Array::ipc_handle) or as clients of a [`Server`](crate::Server). A
+    /// process that opens an array can read whole allocations of the pool. It fails with `Unsupported` if the device has no such memory, and
     /// with `InvalidInput` if there is an allocator.
     #[must_use]
     pub fn shareable(mut self, shareable: bool) -> PoolOptions {

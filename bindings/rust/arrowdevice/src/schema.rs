@@ -3,8 +3,9 @@ use std::ffi::CStr;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::array::Array;
 use crate::call::{call, text_or_none};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::owned::Owned;
 use crate::sys;
 
@@ -63,6 +64,18 @@ impl Schema {
     /// may differ.
     pub fn same_layout(&self, other: &Schema) -> bool {
         Arc::ptr_eq(&self.0, &other.0) || same_layout(self.as_raw(), other.as_raw())
+    }
+
+    /// Checks that the arrays have the layout of this type. The library checks structs only, and
+    /// arrays of other types may have the same structs, such as `int32` and `float`.
+    pub(crate) fn check_arrays(&self, arrays: &[Array]) -> Result<()> {
+        match arrays.iter().position(|array| !array.schema().same_layout(self)) {
+            None => Ok(()),
+            Some(index) => Err(Error::invalid(format!(
+                "array {index} has schema {:?} (expected {self:?})",
+                arrays[index].schema()
+            ))),
+        }
     }
 }
 

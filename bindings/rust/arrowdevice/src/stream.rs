@@ -151,14 +151,8 @@ impl Stream {
         device_type: DeviceType,
     ) -> Result<Stream, MoveError<Vec<Array>>> {
         let failed = |error, arrays| Err(MoveError::new(error, arrays));
-        // The library checks structs only. This check refuses arrays of another type with the same
-        // structs, such as `int32` and `float`.
-        if let Some(index) = arrays.iter().position(|array| !array.schema().same_layout(schema)) {
-            let message = format!(
-                "array {index} has schema {:?} (expected {schema:?})",
-                arrays[index].schema()
-            );
-            return failed(Error::invalid(message), arrays);
+        if let Err(error) = schema.check_arrays(&arrays) {
+            return failed(error, arrays);
         }
         let mut raw_schema = match schema.to_raw() {
             Ok(schema) => schema,
@@ -309,7 +303,7 @@ impl Stream {
     }
 
     /// Calls a function that takes ownership of the struct. No cancel runs meanwhile.
-    fn hand_over(
+    pub(crate) fn hand_over(
         &self,
         function: impl FnOnce(*mut sys::ArrowDeviceArrayStream, *mut sys::arrowdevice_error) -> i32,
     ) -> Result<()> {
@@ -324,7 +318,12 @@ impl Stream {
         self
     }
 
-    fn on(mut self, source: Option<Device>) -> Stream {
+    /// Returns the device that replaces the one that the type and id of the arrays identify.
+    pub(crate) fn source(&self) -> Option<Device> {
+        self.source
+    }
+
+    pub(crate) fn on(mut self, source: Option<Device>) -> Stream {
         self.source = source;
         self
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Converts the header's Doxygen comments to rustdoc's Markdown.
 
-/// Parameters become a list. `Errors:` and similar lines become paragraphs. Characters that
+/// Parameters become a list, and a result becomes a sentence. `Errors:` and similar lines become paragraphs. Characters that
 /// Markdown would interpret are escaped.
 pub(crate) fn to_markdown(comment: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
@@ -27,7 +27,8 @@ pub(crate) fn to_markdown(comment: &str) -> String {
         if PARAGRAPHS.iter().any(|start| text.starts_with(start)) {
             lines.push(String::new());
         }
-        lines.push(escape(text.trim_start()));
+        let text = text.trim_start();
+        lines.push(escape(&text.replacen("@return ", "Returns ", 1)));
     }
     lines.dedup_by(|next, last| next.is_empty() && last.is_empty());
     lines.join("\n").trim().to_string()
@@ -67,11 +68,11 @@ mod tests {
 
     #[test]
     fn parameters_become_a_list_and_errors_a_paragraph() {
-        let comment = " Do it.\n\n @param to    where,\n              and how.\n @param offset, length  rows.\n\n \
+        let comment = " Do it.\n\n @param to    where,\n              and how.\n @param offset, length  rows.\n @return 0.\n\n \
                        Errors: EINVAL `a[0]` in [it].\n Thread-safety: free.";
         assert_eq!(
             to_markdown(comment),
-            "Do it.\n\n- `to`: where,\n  and how.\n- `offset, length`: rows.\n\nErrors: EINVAL `a[0]` in \\[it\\].\n\n\
+            "Do it.\n\n- `to`: where,\n  and how.\n- `offset, length`: rows.\n\nReturns 0.\n\nErrors: EINVAL `a[0]` in \\[it\\].\n\n\
              Thread-safety: free."
         );
     }

@@ -26,6 +26,7 @@ const CONSTANTS: &[(&str, IntKind)] = &[
     ("ARROWDEVICE_DEVICE_", IntKind::U64),
     ("ARROWDEVICE_IMPORT_", IntKind::U32),
     ("ARROWDEVICE_LAYOUT_", IntKind::I32),
+    ("ARROWDEVICE_LINK_", IntKind::U32),
     ("ARROWDEVICE_NO_TIMEOUT", IntKind::I64),
     ("ARROWDEVICE_PEER_", IntKind::U32),
     ("ARROWDEVICE_POLL", IntKind::I64),

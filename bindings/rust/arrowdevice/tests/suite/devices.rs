@@ -102,7 +102,7 @@ fn library_version_matches_the_declarations() {
 
 /// Wraps a context that the application owns. The address of the returned box distinguishes the
 /// context from others.
-fn wrapped() -> (Device, Box<u8>) {
+pub(crate) fn wrapped() -> (Device, Box<u8>) {
     let context = Box::new(0_u8);
     let native = sys::arrowdevice_native_device {
         struct_size: size_of::<sys::arrowdevice_native_device>() as u32,

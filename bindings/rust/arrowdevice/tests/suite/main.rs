@@ -7,6 +7,7 @@ mod counted;
 mod devices;
 mod errors;
 mod handles;
+mod links;
 mod memory;
 mod ownership;
 mod results;

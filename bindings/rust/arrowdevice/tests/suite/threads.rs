@@ -3,7 +3,7 @@ use std::thread;
 
 use arrowdevice::{
     Array, AsyncStream, Buffer, Canceller, CopyOptions, Device, Error, MoveError, Node, Owned, Pool, Queue,
-    RecordBatches, Schema, Stream, Validation, View, sys,
+    RecordBatches, Schema, Server, Stream, Validation, View, sys,
 };
 
 use crate::devices::tested;
@@ -21,6 +21,8 @@ const _: () = {
     sync::<Pool>();
     send::<Buffer>();
     sync::<Buffer>();
+    send::<Server>();
+    sync::<Server>();
     send::<Array>();
     sync::<Array>();
     send::<View>();

@@ -12,6 +12,7 @@
 #include "device.h"
 #include "dlpack.h"
 #include "ipc.h"
+#include "link.h"
 #include "queue.h"
 #include "stream.h"
 #include "view.h"

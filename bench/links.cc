@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measures streams between two processes: the time from the request to the array, for memory that is shared and for
+// memory that is copied, and the batches per second of a stream of small batches. Prints a line of JSON for each case.
+//
+//   bench-links [--quick]
+#include <arrowdevice/arrowdevice.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "calls.h"
+
+namespace arrowdevice::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double microseconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+}
+
+struct Times {
+  std::vector<double> values;
+
+  double at(double part) {
+    std::sort(values.begin(), values.end());
+    return values[std::min(values.size() - 1, static_cast<size_t>(part * static_cast<double>(values.size())))];
+  }
+};
+
+void print(const std::string& name, int64_t bytes, Times& times) {
+  std::printf("{\"name\": \"%s\", \"bytes\": %lld, \"p50_us\": %.1f, \"p99_us\": %.1f, \"runs\": %zu}\n", name.c_str(),
+              static_cast<long long>(bytes), times.at(0.5), times.at(0.99), times.values.size());
+  std::fflush(stdout);
+}
+
+struct Schema {
+  Schema() {
+    value.format = "l";
+    value.name = "";
+    value.release = [](ArrowSchema* self) { self->release = nullptr; };
+  }
+  ArrowSchema value{};
+};
+
+struct Array {
+  Array() = default;
+  ~Array() { release(); }
+  Array(const Array&) = delete;
+  void release() {
+    if (value.array.release != nullptr) value.array.release(&value.array);
+  }
+  ArrowDeviceArray value{};
+};
+
+struct Stream {
+  ~Stream() {
+    if (value.release != nullptr) value.release(&value);
+  }
+  ArrowDeviceArrayStream value{};
+};
+
+// An array of numbers in memory that is not shareable.
+ArrowDeviceArray numbers(int64_t bytes) {
+  struct Owner {
+    std::unique_ptr<int64_t[]> memory;
+    const void* buffers[2];
+  };
+  auto owner = std::make_unique<Owner>();
+  const int64_t rows = bytes / static_cast<int64_t>(sizeof(int64_t));
+  owner->memory = std::make_unique<int64_t[]>(static_cast<size_t>(rows));
+  for (int64_t i = 0; i < rows; ++i) owner->memory[static_cast<size_t>(i)] = i;
+  owner->buffers[0] = nullptr;
+  owner->buffers[1] = owner->memory.get();
+  ArrowDeviceArray made{};
+  made.device_type = ARROW_DEVICE_CPU;
+  made.device_id = -1;
+  made.array.length = rows;
+  made.array.n_buffers = 2;
+  made.array.buffers = owner->buffers;
+  made.array.private_data = owner.release();
+  made.array.release = [](ArrowArray* self) {
+    delete static_cast<Owner*>(self->private_data);
+    self->release = nullptr;
+  };
+  return made;
+}
+
+// Gives the same array out for ever, as a shared owner.
+struct Repeating {
+  ArrowDeviceArray array{};
+  int64_t left = INT64_MAX;
+
+  static int open(void* user, ArrowDeviceArrayStream* out, arrowdevice_error*) {
+    *out = {};
+    out->device_type = ARROW_DEVICE_CPU;
+    out->private_data = user;
+    out->get_schema = [](ArrowDeviceArrayStream*, ArrowSchema* schema) {
+      *schema = Schema().value;
+      return 0;
+    };
+    out->get_next = [](ArrowDeviceArrayStream* self, ArrowDeviceArray* next) {
+      auto& here = *static_cast<Repeating*>(self->private_data);
+      *next = {};
+      return here.left-- > 0 ? arrowdevice_array_share(&here.array, next, nullptr) : 0;
+    };
+    out->get_last_error = [](ArrowDeviceArrayStream*) -> const char* { return nullptr; };
+    out->release = [](ArrowDeviceArrayStream* self) { self->release = nullptr; };
+    return 0;
+  }
+};
+
+// A process that offers a source until it is killed.
+class Owner {
+ public:
+  Owner(int64_t bytes, bool is_shareable, int64_t batches)
+      : uri_("unix:@arrowdevice-bench-" + std::to_string(getpid())) {
+    int ends[2];
+    if (pipe(ends) != 0) give_up("the stream has failed");
+    process_ = fork();
+    if (process_ == 0) serve(ends[1], bytes, is_shareable, batches);
+    close(ends[1]);
+    char byte = 0;
+    if (read(ends[0], &byte, 1) != 1) give_up("the stream has failed");
+    close(ends[0]);
+  }
+  ~Owner() {
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+  }
+  Owner(const Owner&) = delete;
+
+  const char* uri() const { return uri_.c_str(); }
+
+ private:
+  [[noreturn]] void serve(int ready, int64_t bytes, bool is_shareable, int64_t batches) {
+    Repeating source;
+    source.left = batches;
+    source.array = numbers(bytes);
+    const Schema schema;
+    auto* const device = cpu();
+    if (is_shareable) {
+      arrowdevice_pool_options options{};
+      options.struct_size = sizeof options;
+      options.flags = ARROWDEVICE_POOL_SHAREABLE;
+      arrowdevice_pool* pool = nullptr;
+      must(arrowdevice_pool_create, device, &options, &pool);
+      arrowdevice_copy_options copying{};
+      copying.struct_size = sizeof copying;
+      copying.flags = ARROWDEVICE_COPY_ALWAYS;
+      copying.pool = pool;
+      ArrowDeviceArray copied{};
+      must(arrowdevice_array_copy, &source.array, &schema.value, device, &copying, &copied);
+      source.array = copied;
+    }
+    arrowdevice_server* server = nullptr;
+    must(arrowdevice_server_create, uri_.c_str(), static_cast<arrowdevice_server_options*>(nullptr), &server);
+    must(arrowdevice_server_add_source, server, "numbers", &Repeating::open, static_cast<void*>(&source),
+         static_cast<void (*)(void*)>(nullptr));
+    if (write(ready, "x", 1) != 1) give_up("the stream has failed");
+    for (;;) pause();
+  }
+
+  const std::string uri_;
+  pid_t process_ = -1;
+};
+
+void connect(const char* uri, int32_t batches, Stream& stream) {
+  arrowdevice_connect_options options{};
+  options.struct_size = sizeof options;
+  options.most_batches = batches;
+  must(arrowdevice_stream_connect, uri, static_cast<arrowdevice_device*>(nullptr), &options, &stream.value);
+}
+
+void next(Stream& stream, Array& array) {
+  if (stream.value.get_next(&stream.value, &array.value) != 0) give_up("the stream has failed");
+}
+
+int64_t sum(const Array& array) {
+  const auto* const values = static_cast<const int64_t*>(array.value.array.buffers[1]);
+  int64_t total = 0;
+  for (int64_t i = 0; i < array.value.array.length; ++i) total += values[i];
+  return total;
+}
+
+std::string with_size(const std::string& name, int64_t bytes) {
+  if (bytes >= 1 << 30) return name + " " + std::to_string(bytes >> 30) + " GiB";
+  if (bytes >= 1 << 20) return name + " " + std::to_string(bytes >> 20) + " MiB";
+  return name + " " + std::to_string(bytes >> 10) + " KiB";
+}
+
+// The consumer asks for one batch after the other. The server sends a batch after the request.
+void measure_requests(int64_t bytes, bool is_shareable, int runs) {
+  const Owner owner(bytes, is_shareable, INT64_MAX);
+  Stream stream;
+  connect(owner.uri(), 1, stream);
+  Times times;
+  for (int i = 0; i < runs + 2; ++i) {
+    const auto begin = Clock::now();
+    Array array;
+    next(stream, array);
+    if (i >= 2) times.values.push_back(microseconds_since(begin));
+  }
+  print(with_size(is_shareable ? "request, mapping cached" : "request, copied", bytes), bytes, times);
+}
+
+// The consumer connects anew for each array, so the memory is mapped anew.
+void measure_connections(int64_t bytes, int runs) {
+  const Owner owner(bytes, true, INT64_MAX);
+  Times connecting, getting, first_sum, second_sum;
+  for (int i = 0; i < runs + 2; ++i) {
+    Stream stream;
+    const auto begin = Clock::now();
+    connect(owner.uri(), 1, stream);
+    const double connected = microseconds_since(begin);
+    Array array;
+    const auto asked = Clock::now();
+    next(stream, array);
+    const double got = microseconds_since(asked);
+    if (i < 2) continue;
+    connecting.values.push_back(connected + got);
+    getting.values.push_back(got);
+    if (i > 12) continue;
+    for (auto* const times : {&first_sum, &second_sum}) {
+      const auto summing = Clock::now();
+      if (sum(array) < 0) give_up("the stream has failed");
+      times->values.push_back(microseconds_since(summing));
+    }
+  }
+  print(with_size("first request of a connection", bytes), bytes, getting);
+  print(with_size("connection and first request", bytes), bytes, connecting);
+  print(with_size("first sum", bytes), bytes, first_sum);
+  print(with_size("second sum", bytes), bytes, second_sum);
+}
+
+void measure_batches(int64_t rows, int64_t batches, int runs) {
+  Times times;
+  for (int i = 0; i < runs; ++i) {
+    const Owner owner(rows * 8, true, batches);
+    Stream stream;
+    const auto begin = Clock::now();
+    connect(owner.uri(), 0, stream);
+    int64_t n = 0;
+    for (;; ++n) {
+      Array array;
+      next(stream, array);
+      if (array.value.array.release == nullptr) break;
+    }
+    if (n != batches) give_up("the stream has failed");
+    times.values.push_back(microseconds_since(begin));
+  }
+  print("stream of " + std::to_string(batches) + " batches of " + std::to_string(rows) + " rows", rows * 8 * batches,
+        times);
+}
+
+void measure(bool is_quick) {
+  const int runs = is_quick ? 20 : 2000;
+  const int few = is_quick ? 3 : 30;
+  for (const int64_t bytes : {int64_t{8000}, int64_t{64} << 10, int64_t{64} << 20, int64_t{1} << 30}) {
+    if (is_quick && bytes > 64 << 20) continue;
+    measure_requests(bytes, true, runs);
+    measure_connections(bytes, bytes < 1 << 30 ? runs / 4 : few);
+  }
+  measure_requests(8000, false, runs);
+  measure_requests(64 << 20, false, few);
+  measure_batches(100, 10'000, is_quick ? 1 : 11);
+}
+
+}  // namespace
+}  // namespace arrowdevice::bench
+
+int main(int argc, char** argv) {
+  arrowdevice::bench::measure(argc > 1 && std::strcmp(argv[1], "--quick") == 0);
+  return 0;
+}

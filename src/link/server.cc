@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "link/server.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/background.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/process.h"
+#include "link/server_connection.h"
+
+namespace arrowdevice::link {
+namespace {
+
+constexpr auto kRetry = std::chrono::milliseconds(100);
+
+}  // namespace
+
+std::shared_ptr<Source> ServerState::find(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  if (name.empty() && sources_.size() == 1) return sources_.begin()->second;
+  const auto found = sources_.find(name);
+  if (found != sources_.end()) return found->second;
+  std::string names;
+  for (const auto& [one, source] : sources_) names += (names.empty() ? "" : ", ") + one;
+  throw Error(ENOENT, (name.empty() ? std::string("the address names no stream") : "there is no stream " + name) +
+                          (names.empty() ? "; the server has none" : "; the server has: " + names));
+}
+
+// Needs the mutex.
+void ServerState::insert(const std::string& name, std::shared_ptr<Source> source) {
+  if (!sources_.emplace(name, std::move(source)).second) throw Error(EEXIST, "the server has a stream " + name);
+}
+
+void ServerState::remove(const std::string& name) {
+  std::shared_ptr<Source> source;  // destroyed without the lock
+  const std::lock_guard lock(mutex_);
+  const auto found = sources_.find(name);
+  if (found == sources_.end()) throw Error(ENOENT, "the server has no stream " + name);
+  source = std::move(found->second);
+  sources_.erase(found);
+}
+
+void ServerState::enter(const std::shared_ptr<Connection>& connection) {
+  const std::lock_guard lock(mutex_);
+  if (is_stopped_) throw Error(ECANCELED, "the server was stopped");
+  if (std::ssize(connections_) >= options.most_clients) {
+    throw Error(EBUSY, "the server has " + std::to_string(connections_.size()) + " clients, which is its limit");
+  }
+  connections_.insert(connection);
+}
+
+void ServerState::leave(const std::shared_ptr<Connection>& connection) noexcept {
+  const std::lock_guard lock(mutex_);
+  connections_.erase(connection);
+}
+
+bool ServerState::begin_calls() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (is_stopped_) return false;
+  ++calling_;
+  return true;
+}
+
+void ServerState::end_calls() noexcept {
+  const std::lock_guard lock(mutex_);
+  --calling_;
+  changed_.notify_all();
+}
+
+void ServerState::count_batch(int64_t bytes, int64_t copied_bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  ++stats_.batches;
+  stats_.bytes += bytes;
+  stats_.copied_bytes += copied_bytes;
+}
+
+arrowdevice_server_stats ServerState::stats() const {
+  const std::lock_guard lock(mutex_);
+  auto stats = stats_;
+  stats.clients = std::ssize(connections_);
+  return stats;
+}
+
+void ServerState::stop() {
+  std::map<std::string, std::shared_ptr<Source>> sources;  // destroyed without the lock
+  decltype(connections_) connections;
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopped_ = true;
+    connections = connections_;
+  }
+  for (const auto& connection : connections) connection->stop();
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return calling_ == 0; });
+  sources.swap(sources_);
+  lock.unlock();
+}
+
+struct Server::Door {
+  Door(const Address& address, const ServerOptions& options, std::shared_ptr<ServerState> its_state)
+      : socket(std::in_place, address, options.any_user),
+        trust(options.any_user ? Trust::kAnyUser : Trust::kSameUser),
+        state(std::move(its_state)) {}
+
+  std::optional<ListeningSocket> socket;
+  const Trust trust;
+  const std::shared_ptr<ServerState> state;
+  std::atomic<bool> is_closed{false};
+  std::mutex mutex;
+  ConditionVariable changed;
+  bool has_thread = true;
+};
+
+void Server::accept_clients(Door& door) noexcept {
+  bool is_reported = false;
+  while (!door.is_closed) {
+    pollfd waited{door.socket->get(), POLLIN, 0};
+    if (::poll(&waited, 1, -1) < 0 && errno == EINTR) continue;
+    if (door.is_closed) break;
+    if ((waited.revents & POLLNVAL) != 0) {  // a program that closes all descriptors closes this one too
+      log(LogLevel::kError, "a server accepts no more clients: its socket was closed");
+      break;
+    }
+    if (accept_client(door)) continue;
+    const int code = errno;
+    if (code == EAGAIN || code == ECONNABORTED || code == EINTR) continue;
+    if (!std::exchange(is_reported, true)) {
+      log(LogLevel::kWarning, std::string("a server accepts no more clients for now: ") + std::strerror(code));
+    }
+    std::this_thread::sleep_for(kRetry);
+  }
+  const std::lock_guard lock(door.mutex);
+  door.has_thread = false;
+  door.changed.notify_all();
+}
+
+// Returns false with `errno` set if there is no client. A client that is refused counts.
+bool Server::accept_client(Door& door) noexcept {
+  std::shared_ptr<Connection> connection;
+  try {
+    connection = std::make_shared<Connection>(door.state, door.trust);
+    const bool is_open = connection->open(
+        [&] { return FileDescriptor(::accept4(door.socket->get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)); });
+    if (!is_open) return false;
+    door.state->enter(connection);
+    connection->start();
+  } catch (...) {
+    const auto failure = Failure::current();
+    if (connection == nullptr) {
+      errno = failure.code();
+      return false;
+    }
+    door.state->leave(connection);
+    connection->refuse(failure);
+  }
+  return true;
+}
+
+Server::Server(const Address& address, const ServerOptions& options)
+    : generation_(process::generation()), state_(std::make_shared<ServerState>(options)) {
+  if (!address.name.empty()) throw Error(EINVAL, "the address of a server has no name: " + address.text);
+  if (address.kind != Address::Kind::kDescriptor) {
+    door_ = std::make_shared<Door>(address, options, state_);
+    background::start([door = door_] { accept_clients(*door); });
+    return;
+  }
+  const auto connection = std::make_shared<Connection>(state_, Trust::kOwnChannel);
+  auto socket = connect_to(address, Deadline(ARROWDEVICE_NO_TIMEOUT));
+  connection->open([&] { return std::move(socket); });
+  state_->enter(connection);
+  try {
+    connection->start();
+  } catch (...) {
+    state_->leave(connection);
+    throw;
+  }
+}
+
+// A forked child has none of the threads, so nobody would end the waits.
+Server::~Server() {
+  if (generation_ != process::generation()) return;
+  if (door_ != nullptr) {
+    door_->is_closed = true;
+    door_->socket->stop();
+    std::unique_lock lock(door_->mutex);
+    door_->changed.wait(lock, [this] { return !door_->has_thread; });
+    door_->socket.reset();
+  }
+  state_->stop();
+}
+
+}  // namespace arrowdevice::link

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "link/server_connection.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "array/locate.h"
+#include "array/owners.h"
+#include "backend/device_types.h"
+#include "base/background.h"
+#include "base/log.h"
+#include "device/deferred.h"
+#include "device/devices.h"
+#include "stream/to_device.h"
+
+namespace arrowdevice::link {
+namespace {
+
+constexpr int64_t kHandshakeNs = 10'000'000'000;
+constexpr uint64_t kMostAhead = 4;            // batches are held back if the client has that many others
+constexpr size_t kMostHeldBytes = 16 * 1024;  // of descriptions
+constexpr size_t kMostHeldDescriptors = 128;
+constexpr int kLongestWaitMs = 100;
+
+constexpr const char* kStopped = "the server was stopped";
+
+bool nothing_to_send() noexcept { return false; }
+
+// Destroys owners of arrays, unless no driver may be called any more.
+template <typename Owners>
+void destroy(Owners&& owners) noexcept {
+  if (owners.empty()) return;
+  const background::DriverCallGuard busy;
+  if (!busy.is_allowed()) {
+    static_cast<void>(new (std::nothrow) Owners(std::move(owners)));
+    return;
+  }
+  const device::CompletingWork completing;
+  owners.clear();
+}
+
+Frame expect(std::optional<Frame> frame, FrameKind kind) {
+  if (!frame) throw Error(ECONNRESET, "the client has ended the connection");
+  if (frame->kind != kind) {
+    throw Error(EINVAL, "the client sent a frame of kind " + std::to_string(static_cast<uint32_t>(frame->kind)) +
+                            " (expected " + std::to_string(static_cast<uint32_t>(kind)) + ")");
+  }
+  return std::move(*frame);
+}
+
+bool has_shareable_memory(ArrowDeviceType type) {
+  try {
+    return device::Devices::instance().get(type, 0).has_shareable_memory();
+  } catch (const Error&) {
+    return true;  // the first batch reports the reason
+  }
+}
+
+}  // namespace
+
+void Connection::start() {
+  background::start([self = shared_from_this()] { self->run(); });
+}
+
+void Connection::refuse(const Failure& failure) noexcept {
+  send_error(failure);
+  close();
+}
+
+void Connection::send_error(const Failure& failure) noexcept {
+  try {
+    if (socket_) send_last(FrameKind::kError, write(failure));
+  } catch (const std::bad_alloc&) {  // the client sees the end of the connection
+  }
+}
+
+void Connection::stop() noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+    changed_.notify_all();
+    if (!is_producing_) return;
+    ++n_cancelling_;
+  }
+  stream::cancel(*upstream_);  // ends the wait of a stream of the library; any other is waited for
+  const std::lock_guard lock(mutex_);
+  --n_cancelling_;
+  changed_.notify_all();
+}
+
+void Connection::release_producer() noexcept {
+  const background::DriverCallGuard busy;
+  if (busy.is_allowed()) upstream_.release();
+}
+
+// Releases what the client uses, because the client has ended.
+void Connection::release_used() noexcept {
+  decltype(used_) used;
+  {
+    const std::lock_guard lock(mutex_);
+    used.swap(used_);
+  }
+  destroy(std::move(used));
+}
+
+// -- the thread that receives ----------------------------------------------------------------------------------------
+
+void Connection::run() noexcept {
+  try {
+    serve();
+    close();
+  } catch (...) {
+    const auto failure = Failure::current();
+    if (source_ != nullptr) source_->put_back(*upstream_);
+    source_.reset();
+    refuse(failure);
+  }
+  release_used();
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !has_sending_thread_; });
+  }
+  release_used();
+  release_producer();
+  server_->leave(shared_from_this());
+}
+
+void Connection::serve() {
+  const Deadline handshake(kHandshakeNs);
+  if (trust_ == Trust::kSameUser) check_same_user(socket_.get(), "the client");
+  const auto hello =
+      read_hello(expect(receiver_.receive(socket_.get(), handshake, nothing_to_send), FrameKind::kHello));
+  open_stream(hello);
+  const auto start =
+      read_start(expect(receiver_.receive(socket_.get(), handshake, nothing_to_send), FrameKind::kStart));
+  source_.reset();
+  if (start.on_cpu != 0 && upstream_->device_type != ARROW_DEVICE_CPU) copy_to_cpu();
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_stopping_) throw Error(ECANCELED, kStopped);
+    window_ = start;
+    is_producing_ = has_sending_thread_ = true;
+  }
+  try {
+    background::start([self = shared_from_this()] { self->produce(); });
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    is_producing_ = has_sending_thread_ = false;
+    throw;
+  }
+  const Deadline unlimited(ARROWDEVICE_NO_TIMEOUT);
+  const auto flush = [this] { return !flush_some(); };
+  while (auto frame = receiver_.receive(socket_.get(), unlimited, flush)) {
+    switch (frame->kind) {
+      case FrameKind::kUpdate: read_update(link::read_update(*frame)); break;
+      case FrameKind::kCancel: stop(); break;
+      default: throw Error(EINVAL, "the client sent an unknown frame");
+    }
+  }
+}
+
+void Connection::open_stream(const Hello& hello) {
+  copying_ = server_->options.copy;
+  copying_.never = copying_.never || hello.never_copies;
+  // Memory that a client has seen is not used for data of another user.
+  is_isolated_ = server_->options.is_isolated || (trust_ == Trust::kAnyUser && !is_same_user(socket_.get()));
+  source_ = server_->find(hello.name);
+  if (!server_->begin_calls()) throw Error(ECANCELED, kStopped);
+  ArrowSchema schema{};
+  try {
+    ArrowDeviceArrayStream opened{};
+    source_->open(&opened);
+    upstream_.take(opened);
+    stream::get_schema(*upstream_, &schema);
+  } catch (...) {
+    server_->end_calls();
+    throw;
+  }
+  server_->end_calls();
+  schema_ = schema::UniqueSchema(schema);
+  tree_.emplace(schema_.get());
+  const auto type = upstream_->device_type;
+  if (type != ARROW_DEVICE_CPU && !has_shareable_memory(type)) copy_to_cpu();
+  const auto body = write(StreamFacts{upstream_->device_type, write_type(schema_.get())});
+  {
+    const std::lock_guard lock(mutex_);
+    sender_.add(FrameKind::kStream, body);
+  }
+  flush_fully();
+}
+
+// Puts the batches on the CPU, because the client cannot open them where they are.
+void Connection::copy_to_cpu() {
+  if (copying_.never) {
+    throw Error(ENOTSUP, "the client cannot open memory of " + backend::device_type_text(upstream_->device_type) +
+                             " devices of the server, and copying is ruled out");
+  }
+  auto& cpu = device::Devices::instance().cpu();
+  stream::MoveOptions options;
+  options.copy.pool = cpu.shareable_pool();
+  ArrowDeviceArrayStream converted{};
+  stream::to_device(*upstream_, cpu, options, &converted);
+  upstream_.take(converted);
+  copying_.pool = nullptr;
+  is_converted_ = true;
+}
+
+void Connection::read_update(const Update& update) {
+  std::vector<std::shared_ptr<array::BufferOwner>> released;  // destroyed without the lock
+  {
+    const std::lock_guard lock(mutex_);
+    if (update.n_taken < n_taken_ || update.n_taken > n_sent_) throw Error(EINVAL, "the client took unknown batches");
+    for (; n_taken_ < update.n_taken; ++n_taken_) {
+      untaken_bytes_ -= sizes_.front();
+      sizes_.pop_front();
+    }
+    for (const uint64_t number : update.released) {
+      const auto found = used_.find(number);
+      if (found == used_.end()) throw Error(EINVAL, "the client released an unknown batch");
+      released.push_back(std::move(found->second));
+      used_.erase(found);
+    }
+    changed_.notify_all();
+    // The client waits for the batches that were held back.
+    if (n_taken_ + n_held_ == n_sent_) n_held_ = 0;
+  }
+  destroy(std::move(released));
+}
+
+// Sends what is not held back, without waiting. Returns false if the socket takes no more.
+bool Connection::flush_some() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (n_held_ > 0) return true;
+  return sender_.send(socket_.get(), MSG_DONTWAIT) != 0 || sender_.empty();
+}
+
+// Wakes both threads. The client notices the end of the connection.
+void Connection::close() noexcept {
+  stop();
+  ::shutdown(socket_.get(), SHUT_RDWR);
+}
+
+// -- the thread that sends -------------------------------------------------------------------------------------------
+
+void Connection::produce() noexcept {
+  Failure failure(ECANCELED, kStopped);
+  const bool may_call = server_->begin_calls();
+  try {
+    while (may_call && may_send()) {
+      array::OwnedArray batch;
+      stream::get_next(*upstream_, &batch.array);
+      if (batch.array.array.release == nullptr) {
+        failure = {};
+        break;
+      }
+      const background::DriverCallGuard busy;
+      if (!busy.is_allowed()) break;
+      send_batch(batch.array);
+    }
+  } catch (...) {
+    failure = Failure::current();
+  }
+  if (!failure) {
+    send_last(FrameKind::kEnd, {});
+  } else {
+    send_error(failure);
+  }
+  {
+    std::unique_lock lock(mutex_);
+    is_producing_ = false;
+    changed_.wait(lock, [this] { return n_cancelling_ == 0; });
+  }
+  release_producer();
+  if (may_call) server_->end_calls();
+  const std::lock_guard lock(mutex_);
+  has_sending_thread_ = false;
+  changed_.notify_all();
+}
+
+// Waits until the client has room for a batch. Returns false if the stream is over.
+bool Connection::may_send() {
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      const auto has_room = [this] {
+        return n_sent_ == n_taken_ ||
+               (n_sent_ - n_taken_ < static_cast<uint64_t>(window_.batches) && untaken_bytes_ < window_.bytes);
+      };
+      if (is_stopping_) return false;
+      if (has_room()) return true;
+      if (sender_.empty()) {
+        changed_.wait(lock, [&] { return is_stopping_ || has_room(); });
+        continue;
+      }
+    }
+    flush_fully();
+  }
+}
+
+void Connection::send_batch(ArrowDeviceArray& array) {
+  auto& device = array::device_of(array, nullptr);
+  const device::DeviceUse use(device);
+  auto copying = copying_;
+  if (is_isolated_) {
+    copying.always = true;
+    copying.pool = own_pool(device);
+  }
+  auto made = make_shareable(array, *tree_, device, copying);
+  server_->count_batch(made.bytes, is_converted_ ? made.bytes : made.copied_bytes);
+  forget_freed(device);
+  HandleMessage message(device);
+  std::vector<FileDescriptor> descriptors;
+  std::vector<int64_t> ids;
+  for (const auto& block : made.locations.allocations) ids.push_back(id_of(device, block, message, descriptors));
+  for (auto& buffer : made.locations.buffers) {
+    if (buffer.allocation != MessageBuffer::kNone) buffer.allocation = ids[static_cast<size_t>(buffer.allocation)];
+  }
+  message.nodes = std::move(made.locations.nodes);
+  message.buffers = std::move(made.locations.buffers);
+  const auto body = write_handle(message);
+  bool is_held = false;
+  {
+    const std::lock_guard lock(mutex_);
+    used_.emplace(n_sent_, std::move(made.owner));
+    sizes_.push_back(made.bytes);
+    untaken_bytes_ += made.bytes;
+    sender_.add(FrameKind::kBatch, body, std::move(descriptors));
+    ++n_sent_;
+    ++n_held_;
+    is_held = n_sent_ - n_taken_ > kMostAhead && sender_.size() < kMostHeldBytes &&
+              sender_.n_descriptors() < kMostHeldDescriptors;
+    if (!is_held) n_held_ = 0;
+  }
+  if (!is_held) flush_fully();
+}
+
+// Tells the client which allocations were freed. As long as the client has them open, their pages stay in use.
+void Connection::forget_freed(const device::Device& device) {
+  const uint64_t freed = device.n_freed_shareable();
+  auto& before = freed_[&device];
+  if (before == freed) return;
+  before = freed;
+  std::vector<int64_t> forgotten;
+  for (auto entry = known_.begin(); entry != known_.end();) {
+    const auto& [id, known] = *entry;
+    const auto found = known.device->shareable_location(known.block.buffer);
+    if (known.device != &device || (found && found->block.number == known.block.number)) {
+      ++entry;
+      continue;
+    }
+    forgotten.push_back(id);
+    ids_.erase(known.block.number);
+    entry = known_.erase(entry);
+  }
+  if (forgotten.empty()) return;
+  const std::lock_guard lock(mutex_);
+  const auto* const first = reinterpret_cast<const uint8_t*>(forgotten.data());
+  sender_.add(FrameKind::kForget, std::span(first, forgotten.size() * sizeof(int64_t)));
+}
+
+// Returns the number by which the client knows an allocation. Adds it to the message if it is new.
+int64_t Connection::id_of(device::Device& device, const device::ShareableBlock& block, HandleMessage& message,
+                          std::vector<FileDescriptor>& descriptors) {
+  const auto found = ids_.find(block.number);
+  if (found != ids_.end()) return found->second;
+  auto record = device.memory_export(block);
+  if (record.descriptor >= 0) {
+    descriptors.emplace_back(record.descriptor);
+    record.descriptor = static_cast<int32_t>(descriptors.size()) - 1;
+  }
+  message.allocations.push_back(record);
+  known_.emplace(next_id_, Known{&device, block});
+  ids_.emplace(block.number, next_id_);
+  return next_id_++;
+}
+
+std::shared_ptr<device::Pool> Connection::own_pool(device::Device& device) {
+  auto& pool = pools_[&device];
+  if (pool == nullptr) {
+    arrowdevice_pool_options options{};
+    options.struct_size = sizeof options;
+    options.flags = ARROWDEVICE_POOL_SHAREABLE;
+    pool = std::make_shared<device::Pool>(device, options, device::Pool::kApplicationOwned);
+  }
+  return pool;
+}
+
+// Sends everything. Waits as long as the socket takes no more.
+void Connection::flush_fully() {
+  for (;;) {
+    {
+      const std::lock_guard lock(mutex_);
+      n_held_ = 0;
+      if (const int code = sender_.send(socket_.get(), MSG_DONTWAIT); code != 0) {
+        throw Error(code, std::string("the client has ended the connection: ") + std::strerror(code));
+      }
+      if (sender_.empty()) return;
+      // A client that does not read would hold up the end of the server.
+      if (is_stopping_) throw Error(ECANCELED, kStopped);
+    }
+    pollfd waited{socket_.get(), POLLOUT, 0};
+    if (::poll(&waited, 1, kLongestWaitMs) < 0 && errno != EINTR) {
+      throw Error(errno, std::string("poll: ") + std::strerror(errno));
+    }
+  }
+}
+
+// Sends the last frame of the stream, if the connection still exists.
+void Connection::send_last(FrameKind kind, std::span<const uint8_t> body) noexcept {
+  try {
+    {
+      const std::lock_guard lock(mutex_);
+      sender_.add(kind, body);
+    }
+    flush_fully();
+  } catch (...) {
+    const auto failure = Failure::current();
+    if (failure.text() != nullptr) log(LogLevel::kDebug, failure.text());
+  }
+  ::shutdown(socket_.get(), SHUT_WR);  // the client may still release arrays
+}
+
+}  // namespace arrowdevice::link

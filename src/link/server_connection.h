@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// A server's end of a connection. One thread receives from the client. Another thread calls the producer and sends its
+// batches, so that a producer that waits does not keep the arrays that the client has released.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "array/output.h"
+#include "base/closed_in_children.h"
+#include "base/condition_variable.h"
+#include "base/error.h"
+#include "device/device.h"
+#include "device/pool.h"
+#include "link/frames.h"
+#include "link/handle_message.h"
+#include "link/server.h"
+#include "link/shareable_array.h"
+#include "schema/build.h"
+#include "schema/tree.h"
+#include "stream/upstream.h"
+
+namespace arrowdevice::link {
+
+// The server's knowledge of the process at the other end.
+enum class Trust {
+  kSameUser,    // a process of another user is refused
+  kAnyUser,     // a process of another user gets copies in memory of its own
+  kOwnChannel,  // the program made the connection
+};
+
+class Connection final : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(std::shared_ptr<ServerState> server, Trust trust) : server_(std::move(server)), trust_(trust) {}
+
+  // Sets the socket. `open` returns a new descriptor, or none with `errno` set.
+  template <typename Open>
+  bool open(const Open& open) {
+    socket_.open(open);
+    return static_cast<bool>(socket_);
+  }
+
+  // Starts the thread that receives.
+  void start();
+
+  // Refuses the client.
+  void refuse(const Failure& failure) noexcept;
+
+  // Ends the stream. The client keeps its arrays. Does not wait.
+  void stop() noexcept;
+
+ private:
+  struct Known {
+    device::Device* device;
+    device::ShareableBlock block;
+  };
+
+  void run() noexcept;
+  void serve();
+  void open_stream(const Hello& hello);
+  void copy_to_cpu();
+  void release_producer() noexcept;
+  void release_used() noexcept;
+  void read_update(const Update& update);
+  void close() noexcept;
+
+  void produce() noexcept;
+  bool may_send();
+  void send_batch(ArrowDeviceArray& array);
+  std::shared_ptr<device::Pool> own_pool(device::Device& device);
+  void forget_freed(const device::Device& device);
+  int64_t id_of(device::Device& device, const device::ShareableBlock& block, HandleMessage& message,
+                std::vector<FileDescriptor>& descriptors);
+  void flush_fully();
+  bool flush_some() noexcept;
+  void send_error(const Failure& failure) noexcept;
+  void send_last(FrameKind kind, std::span<const uint8_t> body) noexcept;
+
+  const std::shared_ptr<ServerState> server_;
+  const Trust trust_;
+  ClosedInChildren socket_;
+  FrameReceiver receiver_;
+
+  std::shared_ptr<Source> source_;  // until the client asks for batches
+
+  // The thread that sends uses these, and the thread that receives before the former starts.
+  stream::Upstream<ArrowDeviceArrayStream> upstream_;
+  schema::UniqueSchema schema_;
+  std::optional<schema::Tree> tree_;
+  transfer::CopyOptions copying_;
+  bool is_isolated_ = false;   // every batch is copied into a pool of this connection
+  bool is_converted_ = false;  // every batch was copied to the CPU
+  std::map<const device::Device*, std::shared_ptr<device::Pool>> pools_;
+  std::unordered_map<uint64_t, int64_t> ids_;  // of the allocations that the client knows, by their numbers
+  std::map<int64_t, Known> known_;             // by the id
+  std::map<const device::Device*, uint64_t> freed_;
+  int64_t next_id_ = 0;
+
+  std::mutex mutex_;  // guards all members below
+  ConditionVariable changed_;
+  FrameSender sender_;
+  Start window_;
+  uint64_t n_sent_ = 0;
+  uint64_t n_held_ = 0;  // of n_sent_; they wait in sender_
+  uint64_t n_taken_ = 0;
+  int64_t untaken_bytes_ = 0;
+  std::deque<int64_t> sizes_;                                               // of the batches that were not taken
+  std::unordered_map<uint64_t, std::shared_ptr<array::BufferOwner>> used_;  // by the client
+  bool is_stopping_ = false;
+  bool is_producing_ = false;  // the stream may be cancelled
+  int n_cancelling_ = 0;       // threads that cancel it
+  bool has_sending_thread_ = false;
+};
+
+}  // namespace arrowdevice::link
