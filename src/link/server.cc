@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -22,6 +23,14 @@ namespace arrowdevice::link {
 namespace {
 
 constexpr auto kRetry = std::chrono::milliseconds(100);
+
+void report(int code) noexcept {
+  try {
+    log(LogLevel::kWarning, std::string("a server accepts no more clients for now: ") + std::strerror(code));
+  } catch (const std::bad_alloc&) {
+    log(LogLevel::kWarning, "a server accepts no more clients for now, for want of memory");
+  }
+}
 
 }  // namespace
 
@@ -134,9 +143,7 @@ void Server::accept_clients(Door& door) noexcept {
     if (accept_client(door)) continue;
     const int code = errno;
     if (code == EAGAIN || code == ECONNABORTED || code == EINTR) continue;
-    if (!std::exchange(is_reported, true)) {
-      log(LogLevel::kWarning, std::string("a server accepts no more clients for now: ") + std::strerror(code));
-    }
+    if (!std::exchange(is_reported, true)) report(code);
     std::this_thread::sleep_for(kRetry);
   }
   const std::lock_guard lock(door.mutex);
@@ -144,22 +151,21 @@ void Server::accept_clients(Door& door) noexcept {
   door.changed.notify_all();
 }
 
-// Returns false with `errno` set if there is no client. A client that is refused counts.
+// Returns false with `errno` set if there is no client. A client that is refused counts. A client for whom there is no
+// memory loses the connection, so that it does not wait.
 bool Server::accept_client(Door& door) noexcept {
+  const auto accepted = [&] {
+    return FileDescriptor(::accept4(door.socket->get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  };
   std::shared_ptr<Connection> connection;
   try {
     connection = std::make_shared<Connection>(door.state, door.trust);
-    const bool is_open = connection->open(
-        [&] { return FileDescriptor(::accept4(door.socket->get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)); });
-    if (!is_open) return false;
+    if (!connection->open(accepted)) return false;
     door.state->enter(connection);
     connection->start();
   } catch (...) {
     const auto failure = Failure::current();
-    if (connection == nullptr) {
-      errno = failure.code();
-      return false;
-    }
+    if (connection == nullptr) return static_cast<bool>(accepted());
     door.state->leave(connection);
     connection->refuse(failure);
   }

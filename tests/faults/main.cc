@@ -26,7 +26,7 @@ namespace {
 Operations all_operations() {
   Operations operations;
   for (auto* const add : {add_arrays, add_async, add_backends, add_bytes, add_copies, add_devices, add_exports,
-                          add_handles, add_streams, add_tensors, add_views}) {
+                          add_handles, add_links, add_streams, add_tensors, add_views}) {
     add(operations);
   }
   return operations;

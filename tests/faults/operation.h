@@ -125,6 +125,7 @@ void add_copies(Operations& operations);
 void add_devices(Operations& operations);
 void add_exports(Operations& operations);
 void add_handles(Operations& operations);
+void add_links(Operations& operations);
 void add_streams(Operations& operations);
 void add_tensors(Operations& operations);
 void add_views(Operations& operations);
