@@ -76,7 +76,8 @@ void Connection::refuse(const Failure& failure) noexcept {
 void Connection::send_error(const Failure& failure) noexcept {
   try {
     if (socket_) send_last(FrameKind::kError, write(failure));
-  } catch (const std::bad_alloc&) {  // the client sees the end of the connection
+  } catch (const std::bad_alloc&) {
+    ::shutdown(socket_.get(), SHUT_WR);  // the client sees the end of the connection
   }
 }
 
