@@ -194,7 +194,8 @@ def serve_to_process(table, arguments):
         return f"Another process failed with exit code {done.returncode}.", False
     answer = json.loads(done.stdout)
     verdict = "NO: " + ", ".join(answer["wrong"]) if answer["wrong"] else f"{table.num_columns} columns verified"
-    return (f"Another process read {answer['rows']:,} rows in {answer['batches']} batches in {answer['ms']:.1f} ms: "
+    plural = "" if answer["batches"] == 1 else "es"
+    return (f"Another process read {answer['rows']:,} rows in {answer['batches']} batch{plural} in {answer['ms']:.1f} ms: "
             f"{copied} bytes copied, {verdict}."), not answer["wrong"] and copied == 0
 
 
