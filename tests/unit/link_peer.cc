@@ -179,6 +179,14 @@ int64_t shared_mappings() {
   return n;
 }
 
+int64_t shared_memory() {
+  std::ifstream facts("/proc/meminfo");
+  for (std::string line; std::getline(facts, line);) {
+    if (line.rfind("Shmem:", 0) == 0) return std::stoll(line.substr(6)) * 1024;
+  }
+  return -1;
+}
+
 Pool make_shareable_pool(arrowdevice_device* device) {
   auto options = sized<arrowdevice_pool_options>();
   options.flags = ARROWDEVICE_POOL_SHAREABLE;

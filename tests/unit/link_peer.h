@@ -93,6 +93,20 @@ int64_t open_descriptors();
 // Returns the number of mappings of shareable memory in this process.
 int64_t shared_mappings();
 
+// What this process has of shareable memory.
+struct Usage {
+  int64_t descriptors = open_descriptors();
+  int64_t mappings = shared_mappings();
+  friend bool operator==(const Usage&, const Usage&) = default;
+};
+
+// Returns the bytes of memory files of all processes, and how many of them other programs may allocate during a test.
+int64_t shared_memory();
+inline constexpr int64_t kOfOthers = 200'000'000;
+
+// How often a test kills a process at a random moment.
+inline constexpr int kKills = 1000;
+
 Pool make_shareable_pool(arrowdevice_device* device = cpu());
 int64_t used_bytes(const Pool& pool);
 

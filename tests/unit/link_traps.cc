@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <random>
 
 #include "link_peer.h"
@@ -17,25 +16,8 @@ using namespace link_test;  // NOLINT: what every line of these tests is written
 // Enough rows for an allocation of its own.
 constexpr Knobs kLarge{.rows = 60'000};
 
-struct Usage {
-  int64_t descriptors = open_descriptors();
-  int64_t mappings = shared_mappings();
-  friend bool operator==(const Usage&, const Usage&) = default;
-};
-
 // The address sanitizer's allocator may stay locked in a process that was forked while another thread was in it.
 #ifndef IS_SANITIZED
-constexpr int kKills = 1000;
-
-// Returns the bytes of memory files of all processes.
-int64_t shared_memory() {
-  std::ifstream facts("/proc/meminfo");
-  for (std::string line; std::getline(facts, line);) {
-    if (line.rfind("Shmem:", 0) == 0) return std::stoll(line.substr(6)) * 1024;
-  }
-  return -1;
-}
-
 // Opens handles, reads them and releases them until the other process ends.
 void use_handles(int socket, const SampleRows& sample) {
   for (;;) {
@@ -50,9 +32,6 @@ bool has_numbers_of(const SampleRows& sample, const ArrowDeviceArray& array) {
   return array.array.length == sample.twin->length &&
          std::memcmp(array.array.buffers[1], sample.twin->buffers[1], bytes) == 0;
 }
-
-// The bytes of memory files that other programs may have allocated during a test.
-constexpr int64_t kOfOthers = 200'000'000;
 
 TEST_CASE("a consumer that is killed at any moment leaves nothing behind") {
   begin();
