@@ -93,7 +93,7 @@ int64_t open_descriptors();
 // Returns the number of mappings of shareable memory in this process.
 int64_t shared_mappings();
 
-// What this process has of shareable memory.
+// The descriptors of this process, and its mappings of shareable memory.
 struct Usage {
   int64_t descriptors = open_descriptors();
   int64_t mappings = shared_mappings();
