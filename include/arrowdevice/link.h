@@ -177,7 +177,8 @@ ARROWDEVICE_API int arrowdevice_server_get_stats(const struct arrowdevice_server
                                                  struct arrowdevice_server_stats* out, struct arrowdevice_error* error);
 
 /**
- * Destroys a server. Streams that have not ended fail with ECANCELED. Batches that clients have stay
+ * Destroys a server. Streams that have not ended fail with ECANCELED, or with ECONNRESET if the client
+ * does not read. Batches that clients have stay
  * valid, and the arrays of the server stay in use until the clients release them.
  *
  * @param server  The server. If it is NULL, the call has no effect.

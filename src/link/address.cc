@@ -101,6 +101,13 @@ FileDescriptor duplicate_of(const Address& address) {
   return duplicate;
 }
 
+// Returns true if a process accepts clients there, which may have no lock file.
+bool is_served(const SocketAddress& address) {
+  const auto socket = new_socket();
+  ::fcntl(socket.get(), F_SETFL, O_NONBLOCK);
+  return ::connect(socket.get(), address.get(), address.size) == 0 || errno == EAGAIN;
+}
+
 uid_t user_of(int socket) noexcept {
   ucred credentials{};
   socklen_t size = sizeof credentials;
@@ -126,6 +133,9 @@ Address parse_address(std::string_view uri) {
       path.remove_prefix(1);
     }
     if (path.empty()) refuse_address(address.text, "has no path");
+    if (address.kind == Address::Kind::kPath && !path.starts_with('/')) {
+      refuse_address(address.text, "has a path that does not begin with a slash");
+    }
     address.path = decoded(address.text, path);
     return address;
   }
@@ -155,7 +165,15 @@ ListeningSocket::ListeningSocket(const Address& address, bool any_user) {
         ::unlink((address.path + ".lock").c_str());
         throw Error(EEXIST, address.path + " exists, and is no socket");
       }
-      if (::unlink(address.path.c_str()) != 0) refuse("the socket of an earlier server, " + address.path);
+      if (is_served(bound)) {
+        ::unlink((address.path + ".lock").c_str());
+        throw Error(EADDRINUSE, "another program has a server at " + address.path);
+      }
+      if (::unlink(address.path.c_str()) != 0) {
+        const int code = errno;
+        ::unlink((address.path + ".lock").c_str());
+        refuse("the socket of an earlier server, " + address.path, code);
+      }
     }
     path_ = address.path;
   }

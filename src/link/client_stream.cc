@@ -3,7 +3,7 @@
 
 #include <sys/socket.h>
 
-#include <atomic>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -32,6 +32,7 @@ namespace arrowdevice::link {
 namespace {
 
 constexpr size_t kMostOpen = 65536;     // allocations
+constexpr size_t kMostInFrame = 65536;  // releases
 constexpr size_t kMostUnreported = 16;  // releases
 constexpr const char* kEnded = "the server has ended the connection";
 
@@ -42,6 +43,7 @@ class Client {
   explicit Client(FileDescriptor socket) : socket_(std::move(socket)), generation_(process::generation()) {}
 
   int socket() const noexcept { return socket_.get(); }
+  bool is_here() const noexcept { return generation_ == process::generation(); }
 
   void send(FrameKind kind, std::span<const uint8_t> body) {
     const std::lock_guard lock(mutex_);
@@ -59,9 +61,9 @@ class Client {
 
   void set_window(int64_t batches) noexcept { most_unreported_ = static_cast<uint64_t>(batches / 2 + 1); }
 
-  // Notes that nobody uses a batch any more.
+  // Notes that a batch is not used any more.
   void release(uint64_t number) noexcept {
-    if (generation_ != process::generation()) return;
+    if (!is_here()) return;
     const std::lock_guard lock(mutex_);
     try {
       released_.push_back(number);
@@ -76,42 +78,50 @@ class Client {
   bool report_all() noexcept {
     const std::lock_guard lock(mutex_);
     has_more_ = false;
+    if (!sender_.empty()) send_now();
     report();
     return !sender_.empty();
   }
 
   // The consumer takes no more batches.
   void end() noexcept {
-    if (generation_ != process::generation()) return;
+    if (!is_here()) return;
     const std::lock_guard lock(mutex_);
     has_more_ = false;
     report();
     try {
       sender_.add(FrameKind::kCancel, {});
       send_now();
+      // The server sees that the stream is not read. The releases that it does not get come with the end of the
+      // connection.
+      if (!sender_.empty()) ::shutdown(socket_.get(), SHUT_RD);
     } catch (const std::bad_alloc&) {
-      ::shutdown(socket_.get(), SHUT_RD);  // the server sees that nobody reads
+      ::shutdown(socket_.get(), SHUT_RD);  // the server sees that the stream is not read
     }
   }
 
   // Wakes the consumer.
   void cancel() noexcept {
-    if (generation_ == process::generation()) ::shutdown(socket_.get(), SHUT_RD);
+    if (is_here()) ::shutdown(socket_.get(), SHUT_RD);
   }
 
  private:
   // Needs the mutex, as does send_now().
   void report() noexcept {
-    if (n_taken_ == n_reported_ && released_.empty()) return;
-    try {
-      Update update{n_taken_, {}};
-      update.released.swap(released_);
-      sender_.add(FrameKind::kUpdate, write(update));
-      n_reported_ = n_taken_;
-    } catch (const std::bad_alloc&) {  // the memory comes back with the end of the connection
-      return;
+    // As long as the socket takes no more, releases gather for one frame.
+    while (sender_.empty() && (n_taken_ != n_reported_ || !released_.empty())) {
+      try {
+        Update update{n_taken_, {}};
+        const auto first = released_.end() - std::min(std::ssize(released_), static_cast<ptrdiff_t>(kMostInFrame));
+        update.released.assign(first, released_.end());
+        sender_.add(FrameKind::kUpdate, write(update));
+        released_.erase(first, released_.end());
+        n_reported_ = n_taken_;
+      } catch (const std::bad_alloc&) {  // a later call tries again
+        return;
+      }
+      send_now();
     }
-    send_now();
   }
 
   // A server that has ended does not need the rest.
@@ -163,19 +173,24 @@ class ClientStream final : public stream::DeviceStream {
     }
     client_->set_window(options_.batches);
     client_->send(FrameKind::kStart, write(start));
-    return start.on_cpu != 0 ? ARROW_DEVICE_CPU : facts.device_type;
+    type_ = start.on_cpu != 0 ? ARROW_DEVICE_CPU : facts.device_type;
+    return type_;
   }
 
   void schema(ArrowSchema* out) override { schema::copy(schema_.get(), out); }
 
   bool next(ArrowDeviceArray* out, stream::Metadata&) override {
+    if (!client_->is_here()) throw Error(ENODEV, "the stream is that of the parent process, which may still use it");
     const Deadline deadline(options_.timeout_ns);
     for (;;) {
       const auto frame = receive(deadline);
       switch (frame.kind) {
         case FrameKind::kBatch: open(frame, deadline, out); return true;
         case FrameKind::kForget: forget(frame); break;
-        case FrameKind::kEnd: opened_.clear(); return false;
+        case FrameKind::kEnd:
+          opened_.clear();
+          client_->report_all();  // no later wait does it
+          return false;
         default: refuse_kind(frame);
       }
     }
@@ -187,7 +202,10 @@ class ClientStream final : public stream::DeviceStream {
   Frame receive(const Deadline& deadline) {
     auto frame = receiver_.receive(client_->socket(), deadline, [this] { return client_->report_all(); });
     if (!frame) throw Error(ECONNRESET, kEnded);
-    if (frame->kind == FrameKind::kError) throw read_error(*frame);
+    if (frame->kind == FrameKind::kError) {
+      client_->report_all();
+      throw read_error(*frame);
+    }
     return std::move(*frame);
   }
 
@@ -214,6 +232,10 @@ class ClientStream final : public stream::DeviceStream {
     auto lease = std::make_shared<Lease>(client_, n_taken_++);
     auto message = read_handle(frame.body);
     auto& device = device_of(message);
+    if (device.type() != type_) {
+      throw Error(EINVAL, "the server sent a batch on " + device.text() + " in a stream of " +
+                              backend::device_type_text(type_) + " devices");
+    }
     for (auto record : message.allocations) {
       if (record.kind == ARROWDEVICE_MEMORY_DESCRIPTOR) {
         if (record.descriptor < 0 || record.descriptor >= std::ssize(frame.descriptors)) {
@@ -267,7 +289,8 @@ class ClientStream final : public stream::DeviceStream {
 
   const std::shared_ptr<Client> client_;
   const ConnectOptions options_;
-  FrameReceiver receiver_;
+  FrameReceiver receiver_{FrameReceiver::From::kServer};
+  ArrowDeviceType type_ = 0;  // of the devices of all batches
   schema::UniqueSchema schema_;
   std::optional<schema::Tree> tree_;
   std::map<int64_t, std::shared_ptr<OpenedMemory>> opened_;  // by the ids of the server

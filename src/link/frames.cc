@@ -22,6 +22,8 @@ constexpr uint32_t kVersion = 1;
 constexpr size_t kMostDescriptorsAtOnce = 253;  // the kernel's SCM_MAX_FD
 constexpr size_t kMostDescriptorsWaiting = 2 * kMostDescriptorsAtOnce;
 constexpr size_t kLargestFrame = size_t{256} << 20;
+constexpr size_t kLargestOfClient = size_t{1} << 20;
+constexpr int64_t kLongestWaitNs = 1'000'000'000;
 constexpr size_t kReadSize = 64 * 1024;
 
 struct Header {
@@ -137,9 +139,10 @@ std::optional<Frame> FrameReceiver::take() {
   Header header{};
   if (end_ - first_ < sizeof header) return std::nullopt;
   std::memcpy(&header, bytes_.data() + first_, sizeof header);
-  if (header.size > kLargestFrame) {
+  const size_t largest = from_ == From::kClient ? kLargestOfClient : kLargestFrame;
+  if (header.size > largest) {
     throw Error(EINVAL, "the other process sends a frame of " + std::to_string(header.size) + " bytes (at most " +
-                            std::to_string(kLargestFrame) + ")");
+                            std::to_string(largest) + ")");
   }
   if (end_ - first_ - sizeof header < header.size) return std::nullopt;
   if (header.n_descriptors > descriptors_.size()) {
@@ -172,8 +175,10 @@ FrameReceiver::Read FrameReceiver::read(int socket) {
   message.msg_iov = &vector;
   message.msg_iovlen = 1;
   alignas(cmsghdr) Control control;
-  message.msg_control = control;
-  message.msg_controllen = sizeof control;
+  if (from_ == From::kServer) {
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+  }
   ssize_t n = 0;
   do {
     n = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
@@ -191,6 +196,7 @@ FrameReceiver::Read FrameReceiver::read(int socket) {
     }
   }
   if ((message.msg_flags & MSG_CTRUNC) != 0) {
+    if (from_ == From::kClient) throw Error(EINVAL, "the client sends descriptors");
     throw Error(EMFILE, "descriptors of the other process were lost: this process has no room for more");
   }
   if (descriptors_.size() > kMostDescriptorsWaiting)
@@ -202,7 +208,10 @@ FrameReceiver::Read FrameReceiver::read(int socket) {
 
 void FrameReceiver::wait(int socket, const Deadline& deadline, bool may_send) {
   constexpr int64_t kNsInMs = 1'000'000;
-  const bool is_ready = interrupt::wait_in_slices(deadline.left(), [&](int64_t timeout_ns) {
+  // Another thread may leave something to send meanwhile, so the caller looks again.
+  const int64_t rest = deadline.left();
+  const bool is_last = rest < 0 || (rest != ARROWDEVICE_NO_TIMEOUT && rest <= kLongestWaitNs);
+  const bool is_ready = interrupt::wait_in_slices(is_last ? rest : kLongestWaitNs, [&](int64_t timeout_ns) {
     const Deadline slice(timeout_ns);
     for (;;) {
       const int64_t left = slice.left();
@@ -214,8 +223,10 @@ void FrameReceiver::wait(int socket, const Deadline& deadline, bool may_send) {
       if (n == 0 && ms >= 0 && slice.left() < 0) return false;
     }
   });
-  if (!is_ready) throw Error(ETIMEDOUT, "the other process sent nothing in time");
+  if (!is_ready && is_last) refuse_late();
 }
+
+void FrameReceiver::refuse_late() { throw Error(ETIMEDOUT, "the other process sent nothing in time"); }
 
 std::vector<uint8_t> write(const Hello& hello) {
   PartWriter writer(sizeof(HelloPart) + hello.name.size());

@@ -58,6 +58,11 @@ class FrameSender {
 // Frames that arrive. Not thread-safe.
 class FrameReceiver {
  public:
+  // From the client come small frames without descriptors. Any other frame is refused.
+  enum class From { kServer, kClient };
+
+  explicit FrameReceiver(From from) : from_(from) {}
+
   // Returns the next frame, or nullopt if the other end has closed the connection. Calls `before_wait` before each
   // wait, which returns true if the thread has more to send when the socket takes more. Throws ETIMEDOUT, EINVAL for
   // bytes that are no frames, and EMFILE if descriptors were lost.
@@ -67,6 +72,7 @@ class FrameReceiver {
       if (auto frame = take()) return frame;
       const Read what = read(socket);
       if (what == Read::kEnd) return std::nullopt;
+      if (what == Read::kBytes && deadline.left() < 0) refuse_late();
       if (what == Read::kNothing) wait(socket, deadline, before_wait());
     }
   }
@@ -80,7 +86,9 @@ class FrameReceiver {
   std::optional<Frame> take();
   Read read(int socket);
   static void wait(int socket, const Deadline& deadline, bool may_send);
+  [[noreturn]] static void refuse_late();
 
+  const From from_;
   std::vector<uint8_t> bytes_;
   size_t first_ = 0;  // of the bytes that were not taken
   size_t end_ = 0;    // of the bytes that were read
@@ -108,7 +116,7 @@ struct Start {
 
 struct Update {
   uint64_t n_taken = 0;            // batches that the consumer took, in all
-  std::vector<uint64_t> released;  // numbers of batches that nobody uses any more
+  std::vector<uint64_t> released;  // numbers of batches that are not used any more
 };
 
 std::vector<uint8_t> write(const Hello& hello);

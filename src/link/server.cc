@@ -192,7 +192,7 @@ Server::Server(const Address& address, const ServerOptions& options)
   }
 }
 
-// A forked child has none of the threads, so nobody would end the waits.
+// A forked child has none of the threads, so the waits would not end.
 Server::~Server() {
   if (generation_ != process::generation()) return;
   if (door_ != nullptr) {

@@ -69,16 +69,8 @@ void Connection::start() {
 }
 
 void Connection::refuse(const Failure& failure) noexcept {
-  send_error(failure);
+  if (socket_) send_last(FrameKind::kError, &failure, true);
   close();
-}
-
-void Connection::send_error(const Failure& failure) noexcept {
-  try {
-    if (socket_) send_last(FrameKind::kError, write(failure));
-  } catch (const std::bad_alloc&) {
-    ::shutdown(socket_.get(), SHUT_WR);  // the client sees the end of the connection
-  }
 }
 
 void Connection::stop() noexcept {
@@ -86,6 +78,7 @@ void Connection::stop() noexcept {
     const std::lock_guard lock(mutex_);
     is_stopping_ = true;
     changed_.notify_all();
+    if (is_handshaking_) ::shutdown(socket_.get(), SHUT_RD);
     if (!is_producing_) return;
     ++n_cancelling_;
   }
@@ -97,7 +90,12 @@ void Connection::stop() noexcept {
 
 void Connection::release_producer() noexcept {
   const background::DriverCallGuard busy;
-  if (busy.is_allowed()) upstream_.release();
+  if (!busy.is_allowed()) {
+    static_cast<void>(new (std::nothrow) std::shared_ptr<Source>(std::move(source_)));
+    return;
+  }
+  upstream_.release();
+  source_.reset();
 }
 
 // Releases what the client uses, because the client has ended.
@@ -113,46 +111,55 @@ void Connection::release_used() noexcept {
 // -- the thread that receives ----------------------------------------------------------------------------------------
 
 void Connection::run() noexcept {
+  is_counted_ = server_->begin_calls();
   try {
+    if (!is_counted_) throw Error(ECANCELED, kStopped);
     serve();
     close();
   } catch (...) {
-    const auto failure = Failure::current();
+    auto failure = Failure::current();
+    {
+      const std::lock_guard lock(mutex_);
+      if (is_stopping_) failure = Failure(ECANCELED, kStopped);
+    }
     if (source_ != nullptr) source_->put_back(*upstream_);
-    source_.reset();
     refuse(failure);
   }
   release_used();
   {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return !has_sending_thread_; });
+    changed_.wait(lock, [this] { return !has_sending_thread_ && n_cancelling_ == 0; });
   }
   release_used();
   release_producer();
+  if (is_counted_) server_->end_calls();
   server_->leave(shared_from_this());
 }
 
 void Connection::serve() {
-  const Deadline handshake(kHandshakeNs);
   if (trust_ == Trust::kSameUser) check_same_user(socket_.get(), "the client");
-  const auto hello =
-      read_hello(expect(receiver_.receive(socket_.get(), handshake, nothing_to_send), FrameKind::kHello));
-  open_stream(hello);
-  const auto start =
-      read_start(expect(receiver_.receive(socket_.get(), handshake, nothing_to_send), FrameKind::kStart));
+  const auto from_client = [this](FrameKind kind) {
+    return expect(receiver_.receive(socket_.get(), Deadline(kHandshakeNs), nothing_to_send), kind);
+  };
+  open_stream(read_hello(from_client(FrameKind::kHello)));
+  const auto start = read_start(from_client(FrameKind::kStart));
   source_.reset();
-  if (start.on_cpu != 0 && upstream_->device_type != ARROW_DEVICE_CPU) copy_to_cpu();
+  const bool is_on_cpu = upstream_->device_type == ARROW_DEVICE_CPU;
+  if (converts_ || (start.on_cpu != 0 && !is_on_cpu)) copy_to_cpu();
+  begin_producing();
   {
     const std::lock_guard lock(mutex_);
-    if (is_stopping_) throw Error(ECANCELED, kStopped);
     window_ = start;
-    is_producing_ = has_sending_thread_ = true;
+    is_handshaking_ = false;
+    has_sending_thread_ = true;
   }
   try {
     background::start([self = shared_from_this()] { self->produce(); });
+    is_counted_ = false;  // the other thread counts from now on
   } catch (...) {
+    end_producing();
     const std::lock_guard lock(mutex_);
-    is_producing_ = has_sending_thread_ = false;
+    has_sending_thread_ = false;
     throw;
   }
   const Deadline unlimited(ARROWDEVICE_NO_TIMEOUT);
@@ -172,23 +179,24 @@ void Connection::open_stream(const Hello& hello) {
   // Memory that a client has seen is not used for data of another user.
   is_isolated_ = server_->options.is_isolated || (trust_ == Trust::kAnyUser && !is_same_user(socket_.get()));
   source_ = server_->find(hello.name);
-  if (!server_->begin_calls()) throw Error(ECANCELED, kStopped);
-  ArrowSchema schema{};
+  ArrowDeviceArrayStream opened{};
+  source_->open(&opened);
+  upstream_.take(opened);
+  begin_producing();
   try {
-    ArrowDeviceArrayStream opened{};
-    source_->open(&opened);
-    upstream_.take(opened);
+    ArrowSchema schema{};
     stream::get_schema(*upstream_, &schema);
+    schema_ = schema::UniqueSchema(schema);
   } catch (...) {
-    server_->end_calls();
+    end_producing();
     throw;
   }
-  server_->end_calls();
-  schema_ = schema::UniqueSchema(schema);
+  end_producing();
   tree_.emplace(schema_.get());
   const auto type = upstream_->device_type;
-  if (type != ARROW_DEVICE_CPU && !has_shareable_memory(type)) copy_to_cpu();
-  const auto body = write(StreamFacts{upstream_->device_type, write_type(schema_.get())});
+  converts_ = type != ARROW_DEVICE_CPU && !has_shareable_memory(type);
+  if (converts_) check_copying();
+  const auto body = write(StreamFacts{converts_ ? ARROW_DEVICE_CPU : type, write_type(schema_.get())});
   {
     const std::lock_guard lock(mutex_);
     sender_.add(FrameKind::kStream, body);
@@ -196,12 +204,29 @@ void Connection::open_stream(const Hello& hello) {
   flush_fully();
 }
 
+// A library's stream can be cancelled from now on. Throws ECANCELED if the connection is to end.
+void Connection::begin_producing() {
+  const std::lock_guard lock(mutex_);
+  if (is_stopping_) throw Error(ECANCELED, kStopped);
+  is_producing_ = true;
+}
+
+// Waits for threads that cancel the stream.
+void Connection::end_producing() noexcept {
+  std::unique_lock lock(mutex_);
+  is_producing_ = false;
+  changed_.wait(lock, [this] { return n_cancelling_ == 0; });
+}
+
+void Connection::check_copying() {
+  if (!copying_.never) return;
+  throw Error(ENOTSUP, "the client cannot open memory of " + backend::device_type_text(upstream_->device_type) +
+                           " devices of the server, and copying is ruled out");
+}
+
 // Puts the batches on the CPU, because the client cannot open them where they are.
 void Connection::copy_to_cpu() {
-  if (copying_.never) {
-    throw Error(ENOTSUP, "the client cannot open memory of " + backend::device_type_text(upstream_->device_type) +
-                             " devices of the server, and copying is ruled out");
-  }
+  check_copying();
   auto& cpu = device::Devices::instance().cpu();
   stream::MoveOptions options;
   options.copy.pool = cpu.shareable_pool();
@@ -251,9 +276,8 @@ void Connection::close() noexcept {
 
 void Connection::produce() noexcept {
   Failure failure(ECANCELED, kStopped);
-  const bool may_call = server_->begin_calls();
   try {
-    while (may_call && may_send()) {
+    while (may_send()) {
       array::OwnedArray batch;
       stream::get_next(*upstream_, &batch.array);
       if (batch.array.array.release == nullptr) {
@@ -268,17 +292,13 @@ void Connection::produce() noexcept {
     failure = Failure::current();
   }
   if (!failure) {
-    send_last(FrameKind::kEnd, {});
+    send_last(FrameKind::kEnd, nullptr, false);
   } else {
-    send_error(failure);
+    send_last(FrameKind::kError, &failure, false);
   }
-  {
-    std::unique_lock lock(mutex_);
-    is_producing_ = false;
-    changed_.wait(lock, [this] { return n_cancelling_ == 0; });
-  }
+  end_producing();
   release_producer();
-  if (may_call) server_->end_calls();
+  server_->end_calls();
   const std::lock_guard lock(mutex_);
   has_sending_thread_ = false;
   changed_.notify_all();
@@ -328,13 +348,15 @@ void Connection::send_batch(ArrowDeviceArray& array) {
   bool is_held = false;
   {
     const std::lock_guard lock(mutex_);
+    // Others are already on their way to the client, which may wait for them.
+    const bool must_flush = n_held_ == 0 && !sender_.empty();
     used_.emplace(n_sent_, std::move(made.owner));
     sizes_.push_back(made.bytes);
     untaken_bytes_ += made.bytes;
     sender_.add(FrameKind::kBatch, body, std::move(descriptors));
     ++n_sent_;
     ++n_held_;
-    is_held = n_sent_ - n_taken_ > kMostAhead && sender_.size() < kMostHeldBytes &&
+    is_held = !must_flush && n_sent_ - n_taken_ > kMostAhead && sender_.size() < kMostHeldBytes &&
               sender_.n_descriptors() < kMostHeldDescriptors;
     if (!is_held) n_held_ = 0;
   }
@@ -412,19 +434,22 @@ void Connection::flush_fully() {
   }
 }
 
-// Sends the last frame of the stream, if the connection still exists.
-void Connection::send_last(FrameKind kind, std::span<const uint8_t> body) noexcept {
+// Sends the last frame of the stream, if the connection still exists. If `stops` is true, does not wait for a client
+// that does not read.
+void Connection::send_last(FrameKind kind, const Failure* failure, bool stops) noexcept {
   try {
+    const auto body = failure != nullptr ? write(*failure) : std::vector<uint8_t>();
     {
       const std::lock_guard lock(mutex_);
       sender_.add(kind, body);
+      is_stopping_ = is_stopping_ || stops;
     }
     flush_fully();
   } catch (...) {
-    const auto failure = Failure::current();
-    if (failure.text() != nullptr) log(LogLevel::kDebug, failure.text());
+    const auto why = Failure::current();
+    if (why.text() != nullptr) log(LogLevel::kDebug, why.text());
   }
-  ::shutdown(socket_.get(), SHUT_WR);  // the client may still release arrays
+  ::shutdown(socket_.get(), SHUT_WR);  // the client sees the end, and may still release arrays
 }
 
 }  // namespace arrowdevice::link

@@ -63,6 +63,9 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void run() noexcept;
   void serve();
   void open_stream(const Hello& hello);
+  void begin_producing();
+  void end_producing() noexcept;
+  void check_copying();
   void copy_to_cpu();
   void release_producer() noexcept;
   void release_used() noexcept;
@@ -78,13 +81,13 @@ class Connection final : public std::enable_shared_from_this<Connection> {
                 std::vector<FileDescriptor>& descriptors);
   void flush_fully();
   bool flush_some() noexcept;
-  void send_error(const Failure& failure) noexcept;
-  void send_last(FrameKind kind, std::span<const uint8_t> body) noexcept;
+  void send_last(FrameKind kind, const Failure* failure, bool stops) noexcept;
 
   const std::shared_ptr<ServerState> server_;
   const Trust trust_;
   ClosedInChildren socket_;
-  FrameReceiver receiver_;
+  FrameReceiver receiver_{FrameReceiver::From::kClient};
+  bool is_counted_ = false;  // among the threads that call the program
 
   std::shared_ptr<Source> source_;  // until the client asks for batches
 
@@ -94,6 +97,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   std::optional<schema::Tree> tree_;
   transfer::CopyOptions copying_;
   bool is_isolated_ = false;   // every batch is copied into a pool of this connection
+  bool converts_ = false;      // the client cannot open the memory of the stream's device
   bool is_converted_ = false;  // every batch was copied to the CPU
   std::map<const device::Device*, std::shared_ptr<device::Pool>> pools_;
   std::unordered_map<uint64_t, int64_t> ids_;  // of the allocations that the client knows, by their numbers
@@ -112,6 +116,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   std::deque<int64_t> sizes_;                                               // of the batches that were not taken
   std::unordered_map<uint64_t, std::shared_ptr<array::BufferOwner>> used_;  // by the client
   bool is_stopping_ = false;
+  bool is_handshaking_ = true;
   bool is_producing_ = false;  // the stream may be cancelled
   int n_cancelling_ = 0;       // threads that cancel it
   bool has_sending_thread_ = false;

@@ -46,7 +46,7 @@ class RawPeer {
 
  private:
   FileDescriptor socket_;
-  link::FrameReceiver receiver_;
+  link::FrameReceiver receiver_{link::FrameReceiver::From::kServer};
 };
 
 struct Rows {
@@ -111,7 +111,30 @@ TEST_CASE("clients that say nothing known are refused") {
     client.write(header, sizeof header);
     CHECK(contains(client.error(), "lacks descriptors: it has 0 of 3"));
   }
+  {
+    RawPeer client(rows.source.uri());
+    link::FrameSender sender;
+    std::vector<FileDescriptor> descriptors;
+    descriptors.push_back(FileDescriptor::duplicate_of(0));
+    sender.add(link::FrameKind::kHello, link::write(link::Hello{false, "rows"}), std::move(descriptors));
+    REQUIRE(sender.send(client.socket(), 0) == 0);
+    CHECK(contains(client.error(), "the client sends descriptors"));
+  }
   goes_on(rows.source);
+}
+
+TEST_CASE("a server ends although a client has not begun its stream") {
+  begin();
+  const Sample sample(field("l"), kPlain);
+  const auto producer = batches_of(sample, stream_test::kRows);
+  auto server = std::make_unique<Server>();
+  server->add("rows", stream_of(producer));
+  RawPeer client(server->uri());
+  client.send_frame(link::FrameKind::kHello, link::write(link::Hello{false, "rows"}));
+  REQUIRE(client.receive()->kind == link::FrameKind::kStream);
+  server.reset();
+  CHECK(producer->releases == 1);
+  CHECK(client.error() == "the server was stopped");
 }
 
 TEST_CASE("clients that lie about batches lose the connection") {
@@ -124,7 +147,7 @@ TEST_CASE("clients that lie about batches lose the connection") {
     client.send_frame(link::FrameKind::kUpdate, link::write(update));
     std::string found;
     while (auto frame = client.receive()) {
-      if (frame->kind == link::FrameKind::kError) found = link::read_error(*frame).message();
+      if (frame->kind == link::FrameKind::kError && found.empty()) found = link::read_error(*frame).message();
     }
     CHECK(contains(found, expected));
     goes_on(rows.source);
@@ -176,7 +199,7 @@ class Forwarder {
   void run(FileDescriptor client, const Change& change) {
     try {
       RawPeer server(rows_.source.uri());
-      link::FrameReceiver from_client;
+      link::FrameReceiver from_client(link::FrameReceiver::From::kClient);
       for (const auto expected : {link::FrameKind::kHello, link::FrameKind::kStart}) {
         const auto frame = from_client.receive(client.get(), Deadline(10'000'000'000), [] { return false; });
         if (!frame || frame->kind != expected) return;

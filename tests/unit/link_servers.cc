@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -58,6 +59,7 @@ TEST_CASE("addresses that are none are refused with the reason") {
   CHECK(contains(refused_server(ENOTSUP, "tcp://host:1"), "is none of"));
   CHECK(contains(refused_server(EINVAL, "unix:"), "has no path"));
   CHECK(contains(refused_server(EINVAL, "unix:@"), "has no path"));
+  CHECK(contains(refused_server(EINVAL, "unix:prices"), "does not begin with a slash"));
   CHECK(contains(refused_server(EINVAL, "unix:/a?size=1"), "something other than name="));
   CHECK(contains(refused_server(EINVAL, "unix:/a?name=b"), "the address of a server has no name"));
   CHECK(contains(refused_server(EINVAL, "unix:/a%2"), "two hexadecimal digits"));
@@ -120,6 +122,19 @@ TEST_CASE("the files of a server that was killed are replaced") {
     CHECK(difference_through(server, uri) == "");
   }
   CHECK(folder.n_files() == 0);
+}
+
+TEST_CASE("the socket of another program stays") {
+  begin();
+  const Folder folder;
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  folder.file("other").copy(address.sun_path, sizeof address.sun_path - 1);
+  const FileDescriptor other(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  REQUIRE(bind(other.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+  REQUIRE(listen(other.get(), 1) == 0);
+  CHECK(contains(refused_server(EADDRINUSE, "unix:" + folder.file("other")), "another program has a server at"));
+  CHECK(folder.n_files() == 1);
 }
 
 TEST_CASE("a program connects two processes itself") {

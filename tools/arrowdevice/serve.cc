@@ -76,9 +76,11 @@ void wait(const cpp::Server& server, const sigset_t& signals, bool once) {
     return;
   }
   const timespec turn{0, kTurnNs};
+  bool has_come = false;
   while (sigtimedwait(&signals, nullptr, &turn) < 0) {
     const auto stats = server.stats();
-    if (stats.batches > 0 && stats.clients == 0) return;
+    has_come = has_come || stats.clients > 0 || stats.batches > 0;
+    if (has_come && stats.clients == 0) return;
   }
 }
 
@@ -87,12 +89,12 @@ int run(const Arguments& arguments) {
   const auto addresses = arguments.values("--at");
   const std::string uri = addresses.empty() ? kUsualAddress : addresses.back();
   const auto devices = arguments.values("--device");
-  const cpp::Device device = cpp::Device::find_by_name(devices.empty() ? "cpu" : devices.back());
   // Blocked before the first thread starts, so that only wait() sees them.
   sigset_t signals;
   sigemptyset(&signals);
   for (const int one : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, one);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  const cpp::Device device = cpp::Device::find_by_name(devices.empty() ? "cpu" : devices.back());
   cpp::Server server = cpp::Server::create(uri);
   const cpp::Pool pool(device, cpp::pool_options(ARROWDEVICE_POOL_SHAREABLE));
   for (const std::string& path : arguments.operands()) add_file(server, uri, path, pool, device);
