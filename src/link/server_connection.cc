@@ -34,7 +34,7 @@ bool nothing_to_send() noexcept { return false; }
 
 // Destroys owners of arrays, unless no driver may be called any more.
 template <typename Owners>
-void destroy(Owners&& owners) noexcept {
+void destroy(Owners owners) noexcept {
   if (owners.empty()) return;
   const background::DriverCallGuard busy;
   if (!busy.is_allowed()) {

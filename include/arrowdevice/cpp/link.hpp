@@ -70,7 +70,7 @@ class Server : public detail::HandleOwner<arrowdevice_server, arrowdevice_server
     using Source = std::function<DeviceArrayStream()>;
     std::unique_ptr<Source> held(new Source(std::move(source)));
     detail::call(arrowdevice_server_add_source, get(), name.c_str(), open, static_cast<void*>(held.get()), release);
-    held.release();
+    static_cast<void>(held.release()); /* the server owns it */
   }
   /** Calls arrowdevice_server_remove(). */
   void remove(const std::string& name) { detail::call(arrowdevice_server_remove, get(), name.c_str()); }

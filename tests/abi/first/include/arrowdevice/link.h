@@ -62,8 +62,7 @@ ARROWDEVICE_API int arrowdevice_server_remove(struct arrowdevice_server* server,
                                               struct arrowdevice_error* error);
 
 ARROWDEVICE_API int arrowdevice_server_get_stats(const struct arrowdevice_server* server,
-                                                 struct arrowdevice_server_stats* out,
-                                                 struct arrowdevice_error* error);
+                                                 struct arrowdevice_server_stats* out, struct arrowdevice_error* error);
 
 ARROWDEVICE_API void arrowdevice_server_destroy(struct arrowdevice_server* server);
 
