@@ -25,7 +25,7 @@ nitpicky = True
 # Types of the languages and of other libraries, structs that are only declared, and private names.
 nitpick_ignore_regex = [
     ("c(pp)?:identifier", r"u?int\d*_t|size_t|uintptr_t|std(::.*)?|DLManagedTensorVersioned|detail(::.*)?"),
-    ("c(pp)?:identifier", r"arrowdevice_(device|queue|pool|buffer|sub_buffer|view|node)"),
+    ("c(pp)?:identifier", r"arrowdevice_(device|queue|pool|server|buffer|sub_buffer|view|node)"),
     ("py:class", r"pyarrow\..*|uuid\.UUID|(arrowdevice\.devices\.)?DeviceLike"),
     ("py:class", r"AnyArray|NativeQueue|arrowdevice\.host_copies\.HostCopy"),
 ]
