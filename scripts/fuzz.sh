@@ -47,7 +47,7 @@ if ! [ -f "$build/build.ninja" ]; then
     -Dlevel_zero=disabled -Darrow_cpp=disabled -Dunity=on -Dunity_size=6 </dev/null >&2
 fi
 programs=
-[ $# -gt 0 ] || set -- arrays formats ipc_handles ipc_messages metadata plugin_tables slices streams texts
+[ $# -gt 0 ] || set -- arrays formats ipc_handles ipc_messages links metadata plugin_tables slices streams texts
 for target in "$@"; do programs="$programs tests/fuzz/fuzz-$target"; done
 # shellcheck disable=SC2086  # one word a program
 if ! ninja -C "$build" $programs </dev/null >&2; then
