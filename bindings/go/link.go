@@ -75,7 +75,7 @@ type ServerStats struct {
 	Clients     int64 // connections now
 	Batches     int64 // batches that were sent
 	Bytes       int64 // bytes of these batches
-	CopiedBytes int64 // bytes of these bytes that were copied to send them
+	CopiedBytes int64 // copied by the server: for a client, or once by AddArrays
 }
 
 // NewServer makes a server, which accepts clients from now on. The address has one of these forms:

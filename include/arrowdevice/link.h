@@ -78,7 +78,7 @@ struct arrowdevice_server_stats {
   int64_t clients;      /* connections now */
   int64_t batches;      /* sent */
   int64_t bytes;        /* of these batches */
-  int64_t copied_bytes; /* of these bytes; the batches were not in shareable memory, or not on the client's device */
+  int64_t copied_bytes; /* copied by the server: for a client, or once by arrowdevice_server_add_arrays() */
 };
 
 /**

@@ -102,10 +102,10 @@ ARROWDEVICE_API int arrowdevice_server_add_arrays(arrowdevice_server* server, co
     const auto known_as = name_of(name);
     if (n < 0) throw Error(EINVAL, format("n is %lld", static_cast<long long>(n)));
     if (n > 0) required(inout, "inout");
-    state.add(known_as,
-              std::make_shared<link::ArraysSource>(required(schema, "schema"), std::span(inout, static_cast<size_t>(n)),
-                                                   state.options.copy),
-              [] {});
+    const auto source = std::make_shared<link::ArraysSource>(
+        required(schema, "schema"), std::span(inout, static_cast<size_t>(n)), state.options.copy);
+    state.add(known_as, source, [] {});
+    state.count_copied(source->copied_bytes());
   });
 }
 

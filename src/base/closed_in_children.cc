@@ -18,8 +18,11 @@ std::mutex& ClosedInChildren::mutex() {
 }
 
 // Needs the mutex.
-void ClosedInChildren::add() noexcept {
-  if (number_ < 0) return;
+void ClosedInChildren::add(int number, int* shown) noexcept {
+  if (number < 0) return;
+  number_ = number;
+  shown_ = shown;
+  if (shown_ != nullptr) *shown_ = number;
   next_ = first_;
   if (next_ != nullptr) next_->previous_ = this;
   first_ = this;
@@ -39,6 +42,7 @@ void ClosedInChildren::close_all() noexcept {
   for (auto* one = std::exchange(first_, nullptr); one != nullptr;) {
     auto* const next = one->next_;
     ::close(std::exchange(one->number_, -1));
+    if (one->shown_ != nullptr) *one->shown_ = -1;
     one->previous_ = one->next_ = nullptr;
     one = next;
   }

@@ -16,12 +16,13 @@ class ClosedInChildren {
   ClosedInChildren(const ClosedInChildren&) = delete;
   ClosedInChildren& operator=(const ClosedInChildren&) = delete;
 
-  // Sets the descriptor to the one that `open` returns. No thread forks between the two. `open` must not block.
+  // Sets the descriptor, which must be absent, to the one that `open` returns. No thread forks between the two. `open`
+  // must not block. `shown`, if not NULL, is a variable that has the number from now on, and -1 in a forked child. It
+  // must outlive the descriptor.
   template <typename Open>
-  void open(const Open& open) {
+  void open(const Open& open, int* shown = nullptr) {
     const std::lock_guard lock(mutex());
-    number_ = open().release();
-    add();
+    add(open().release(), shown);
   }
 
   // Returns -1 if there is none, as in a forked child.
@@ -32,11 +33,12 @@ class ClosedInChildren {
  private:
   static std::mutex& mutex();
   static void close_all() noexcept;
-  void add() noexcept;
+  void add(int number, int* shown) noexcept;
 
   static inline ClosedInChildren* first_ = nullptr;  // the mutex guards the list
 
   int number_ = -1;
+  int* shown_ = nullptr;
   ClosedInChildren* previous_ = nullptr;
   ClosedInChildren* next_ = nullptr;
 };

@@ -76,6 +76,10 @@ Device& Devices::get(ArrowDeviceType type, int64_t id) {
   return open(backend_of(type), type, id);
 }
 
+bool Devices::has_shareable_memory(ArrowDeviceType type) {
+  return backend_of(type).table().shareable_allocate != nullptr;
+}
+
 Device& Devices::open(const backend::Backend& backend, ArrowDeviceType type, int64_t id) {
   const std::lock_guard opening(opening_of(backend));
   if (auto* device = opened({type, id})) return *device;

@@ -26,6 +26,10 @@ class Devices {
 
   int64_t count(ArrowDeviceType type);
 
+  // Returns true if the backend of a type has memory that other processes can open. Opens no device. Throws ENODEV or
+  // ENOTSUP if the type has no backend.
+  bool has_shareable_memory(ArrowDeviceType type);
+
   // Returns all devices of all backends, ordered by type, then id. Loads every backend. Device types that fail are
   // omitted and logged.
   std::vector<Device*> list();

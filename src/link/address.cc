@@ -151,48 +151,31 @@ Address parse_address(std::string_view uri) {
   throw Error(ENOTSUP, "the address \"" + address.text + "\" is none of unix:/PATH, unix:@NAME and fd:NUMBER");
 }
 
-ListeningSocket::ListeningSocket(const Address& address, bool any_user) {
+// The destructor ends a socket whose constructor fails after the first line.
+ListeningSocket::ListeningSocket(const Address& address, bool any_user) : ListeningSocket() {
   const SocketAddress bound(address);
   socket_.open(new_socket);
   ::fcntl(socket_.get(), F_SETFL, O_NONBLOCK);  // a client may end before it is accepted
   // The kernel gives the file of the socket the mode of the socket, less the process's umask.
   if (::fchmod(socket_.get(), any_user ? kEverybody : kOwnerOnly) != 0) refuse("fchmod of a socket");
-  if (address.kind == Address::Kind::kPath) {
+  const bool has_file = address.kind == Address::Kind::kPath;
+  if (has_file) {
     lock_file(address.path + ".lock");
     struct stat facts {};
     if (::lstat(address.path.c_str(), &facts) == 0) {
-      if (!S_ISSOCK(facts.st_mode)) {
-        ::unlink((address.path + ".lock").c_str());
-        throw Error(EEXIST, address.path + " exists, and is no socket");
-      }
-      if (is_served(bound)) {
-        ::unlink((address.path + ".lock").c_str());
-        throw Error(EADDRINUSE, "another program has a server at " + address.path);
-      }
-      if (::unlink(address.path.c_str()) != 0) {
-        const int code = errno;
-        ::unlink((address.path + ".lock").c_str());
-        refuse("the socket of an earlier server, " + address.path, code);
-      }
+      if (!S_ISSOCK(facts.st_mode)) throw Error(EEXIST, address.path + " exists, and is no socket");
+      if (is_served(bound)) throw Error(EADDRINUSE, "another program has a server at " + address.path);
+      if (::unlink(address.path.c_str()) != 0) refuse("the socket of an earlier server, " + address.path);
     }
-    path_ = address.path;
   }
-  if (::bind(socket_.get(), bound.get(), bound.size) != 0) {
-    const int code = errno;
-    if (lock_) ::unlink((address.path + ".lock").c_str());
-    refuse("no server at " + address.text, code);
-  }
-  const bool is_listening =
-      (!any_user || path_.empty() || ::chmod(path_.c_str(), kEverybody) == 0) && ::listen(socket_.get(), kBacklog) == 0;
-  if (!is_listening) {
-    const int code = errno;
-    remove_files();
-    refuse("no server at " + address.text, code);
-  }
+  if (::bind(socket_.get(), bound.get(), bound.size) != 0) refuse("no server at " + address.text);
+  if (has_file) path_ = address.path;
+  if (has_file && any_user && ::chmod(path_.c_str(), kEverybody) != 0) refuse("chmod of " + path_);
+  if (::listen(socket_.get(), kBacklog) != 0) refuse("no server at " + address.text);
 }
 
-// Waits for nobody. A server that ends removes its lock file, so the file must be the one at the path after it was
-// locked.
+// Does not wait for another server. A server that ends removes its lock file, so the file must be the one at the path
+// after it was locked.
 void ListeningSocket::lock_file(const std::string& path) {
   for (;;) {
     lock_.open(
@@ -208,19 +191,18 @@ void ListeningSocket::lock_file(const std::string& path) {
     }, there{};
     if (::fstat(lock_.get(), &locked) == 0 && ::stat(path.c_str(), &there) == 0 && locked.st_ino == there.st_ino &&
         locked.st_dev == there.st_dev) {
+      lock_path_ = path;
       return;
     }
     lock_.reset();
   }
 }
 
-ListeningSocket::~ListeningSocket() { remove_files(); }
-
-// The files are the parent's in a forked child, which has no lock.
-void ListeningSocket::remove_files() noexcept {
-  if (path_.empty() || !lock_) return;
-  ::unlink(path_.c_str());
-  ::unlink((path_ + ".lock").c_str());
+// A forked child has no lock, and the files are its parent's.
+ListeningSocket::~ListeningSocket() {
+  if (!lock_) return;
+  if (!path_.empty()) ::unlink(path_.c_str());
+  if (!lock_path_.empty()) ::unlink(lock_path_.c_str());
 }
 
 void ListeningSocket::stop() noexcept { ::shutdown(socket_.get(), SHUT_RDWR); }

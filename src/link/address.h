@@ -43,10 +43,10 @@ class ListeningSocket {
   void stop() noexcept;
 
  private:
+  ListeningSocket() = default;
   void lock_file(const std::string& path);
-  void remove_files() noexcept;
 
-  std::string path_;  // of a socket with a file, else empty
+  std::string path_, lock_path_;  // of the files that exist
   ClosedInChildren lock_;
   ClosedInChildren socket_;
 };

@@ -51,12 +51,13 @@ class Client {
     send_now();
   }
 
-  // Notes that the consumer takes a batch. `has_more` is true if others have arrived.
-  void take(bool has_more) noexcept {
+  // Notes that the consumer takes a batch, and returns its number. `has_more` is true if others have arrived.
+  uint64_t take(bool has_more) noexcept {
     const std::lock_guard lock(mutex_);
-    ++n_taken_;
+    const uint64_t number = n_taken_++;
     has_more_ = has_more;
     if (n_taken_ - n_reported_ >= most_unreported_) report();
+    return number;
   }
 
   void set_window(int64_t batches) noexcept { most_unreported_ = static_cast<uint64_t>(batches / 2 + 1); }
@@ -126,7 +127,7 @@ class Client {
 
   // A server that has ended does not need the rest.
   void send_now() noexcept {
-    if (sender_.send(socket_.get(), MSG_DONTWAIT) != 0) sender_ = {};
+    if (sender_.send(socket_.get()) != 0) sender_ = {};
   }
 
   const FileDescriptor socket_;
@@ -228,8 +229,7 @@ class ClientStream final : public stream::DeviceStream {
   }
 
   void open(const Frame& frame, const Deadline& deadline, ArrowDeviceArray* out) {
-    client_->take(receiver_.has_frame());
-    auto lease = std::make_shared<Lease>(client_, n_taken_++);
+    auto lease = std::make_shared<Lease>(client_, client_->take(receiver_.has_frame()));
     auto message = read_handle(frame.body);
     auto& device = device_of(message);
     if (device.type() != type_) {
@@ -295,7 +295,6 @@ class ClientStream final : public stream::DeviceStream {
   std::optional<schema::Tree> tree_;
   std::map<int64_t, std::shared_ptr<OpenedMemory>> opened_;  // by the ids of the server
   int64_t next_id_ = 0;
-  uint64_t n_taken_ = 0;
   device::Device* device_ = nullptr;  // of the last batch
   int64_t device_id_ = 0;             // of that device in the server's process
 };

@@ -54,7 +54,7 @@ constexpr uint32_t kNeverCopies = 1;
 using Control = char[CMSG_SPACE(kMostDescriptorsAtOnce * sizeof(int))];
 
 // Returns the number of bytes that were sent, or -1 with `errno` set.
-ssize_t send_once(int socket, std::span<const uint8_t> bytes, std::span<const FileDescriptor> descriptors, int flags) {
+ssize_t send_once(int socket, std::span<const uint8_t> bytes, std::span<const FileDescriptor> descriptors) {
   iovec vector{const_cast<uint8_t*>(bytes.data()), bytes.size()};
   msghdr message{};
   message.msg_iov = &vector;
@@ -75,7 +75,7 @@ ssize_t send_once(int socket, std::span<const uint8_t> bytes, std::span<const Fi
       place += sizeof number;
     }
   }
-  return ::sendmsg(socket, &message, flags | MSG_NOSIGNAL);
+  return ::sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 void check_left(const PartReader& reader) {
@@ -110,13 +110,13 @@ void FrameSender::add(FrameKind kind, std::span<const uint8_t> body, std::vector
   std::move(descriptors.begin(), descriptors.end(), std::back_inserter(descriptors_));
 }
 
-int FrameSender::send(int socket, int flags) noexcept {
+int FrameSender::send(int socket) noexcept {
   while (sent_ < bytes_.size()) {
     const size_t n_descriptors = std::min(descriptors_.size(), kMostDescriptorsAtOnce);
     // More descriptors follow with the rest of the bytes, of which there must be some.
     const size_t most = n_descriptors < descriptors_.size() ? 1 : bytes_.size() - sent_;
     const ssize_t n =
-        send_once(socket, std::span(bytes_).subspan(sent_, most), std::span(descriptors_).first(n_descriptors), flags);
+        send_once(socket, std::span(bytes_).subspan(sent_, most), std::span(descriptors_).first(n_descriptors));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return 0;
     if (n < 0) return errno;

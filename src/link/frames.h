@@ -45,9 +45,9 @@ class FrameSender {
   size_t size() const noexcept { return bytes_.size(); }
   size_t n_descriptors() const noexcept { return descriptors_.size(); }
 
-  // Sends what there is. With MSG_DONTWAIT in `flags`, the rest stays for a later call if the socket takes no more.
-  // Returns an errno value if the connection has ended.
-  int send(int socket, int flags) noexcept;
+  // Sends what the socket takes now. The rest stays for a later call. Returns an errno value if the connection has
+  // ended, and ETOOMANYREFS if the user has too many descriptors on their way.
+  int send(int socket) noexcept;
 
  private:
   std::vector<uint8_t> bytes_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "array/locate.h"
+#include "base/closed_in_children.h"
 #include "base/scratch.h"
 #include "link/handle_message.h"
 #include "link/release_pipes.h"
@@ -20,7 +21,7 @@ struct HandleData {
   std::vector<FileDescriptor> memory;
   std::vector<int> numbers{-1};  // of all descriptors; the pipe's is the first
   std::vector<uint8_t> bytes;
-  ReleasePipes::WriteEnd pipe;  // ends before `numbers`, which has its number
+  ClosedInChildren pipe;  // ends before `numbers`, which has its number
 
   // Keeps the descriptor of an allocation for the handle.
   arrowdevice_memory_record describe(const device::Device& device, const device::ShareableBlock& block) {
@@ -68,7 +69,7 @@ void get_handle(ArrowDeviceArray& inout, const ArrowSchema& schema, const transf
   message.buffers = std::move(made.locations.buffers);
   message.schema = std::move(type);
   data->bytes = write_handle(message);
-  data->pipe = ReleasePipes::instance().open(std::move(made.owner), data->numbers.front());
+  ReleasePipes::instance().open(std::move(made.owner), data->pipe, data->numbers.front());
   publish(std::move(data), out);
   out->copied_bytes = made.copied_bytes;
 }

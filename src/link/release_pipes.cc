@@ -55,38 +55,22 @@ ReleasePipes& ReleasePipes::instance() {
   return *created;
 }
 
-ReleasePipes::WriteEnd::WriteEnd(WriteEnd&& other) noexcept
-    : number_(std::exchange(other.number_, -1)), generation_(other.generation_) {}
-
-ReleasePipes::WriteEnd& ReleasePipes::WriteEnd::operator=(WriteEnd&& other) noexcept {
-  std::swap(number_, other.number_);
-  std::swap(generation_, other.generation_);
-  return *this;
-}
-
-ReleasePipes::WriteEnd::~WriteEnd() {
-  if (number_ >= 0 && generation_ == process::generation()) instance().close_write_end(number_);
-}
-
-// The lock is held from the creation of a pipe until its ends are noted, so that a child knows all ends that it has.
-ReleasePipes::WriteEnd ReleasePipes::open(std::shared_ptr<array::BufferOwner> owner, int& number) {
+void ReleasePipes::open(std::shared_ptr<array::BufferOwner> owner, ClosedInChildren& write_end, int& number) {
   prepare();
+  FileDescriptor read_end;
+  const auto open_pipe = [&] {
+    Pipe pipe;
+    read_end = std::move(pipe.read_end);
+    return std::move(pipe.write_end);
+  };
+  write_end.open(open_pipe, &number);
+  const auto kept = owner;  // destroyed without the lock if the pipe cannot be watched
   const std::lock_guard lock(mutex_);
-  Pipe pipe;
-  const int write_end = pipe.write_end.get();
-  write_ends_.emplace(write_end, &number);
-  try {
-    watch(std::move(pipe.read_end), std::move(owner));
-  } catch (...) {
-    write_ends_.erase(write_end);
-    throw;
-  }
-  number = pipe.write_end.release();
-  return WriteEnd(number);
+  watch(std::move(read_end), std::move(owner));
 }
 
-// The end of the last writer is always reported. It is reported once, although a child without the handlers of `fork`
-// may have the read end too.
+// Needs the lock. The end of the last writer is always reported. It is reported once, although a child without the
+// handlers of `fork` may have the read end too.
 void ReleasePipes::watch(FileDescriptor read_end, std::shared_ptr<array::BufferOwner> owner) {
   const uint64_t pipe = next_pipe_++;
   const int number = read_end.get();
@@ -170,19 +154,9 @@ ReleasePipes::Watched ReleasePipes::take(uint64_t pipe) noexcept {
   return watched;
 }
 
-void ReleasePipes::close_write_end(int number) noexcept {
-  const std::lock_guard lock(mutex_);
-  if (write_ends_.erase(number) > 0) ::close(number);
-}
-
 // A child has none of the threads, and its epoll descriptor would be the parent's. The memory belongs to the parent.
 void ReleasePipes::forget_parent() noexcept {
-  for (const auto& [number, shown] : write_ends_) {
-    ::close(number);
-    *shown = -1;
-  }
   for (auto& pipe : pipes_) pipe.second.read_end.reset();
-  write_ends_.clear();
   epoll_.reset();
   has_thread_ = false;
   if (pipes_.empty()) return;

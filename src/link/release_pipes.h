@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "array/output.h"
+#include "base/closed_in_children.h"
 #include "base/file_descriptor.h"
 #include "base/process.h"
 
@@ -23,27 +24,10 @@ class ReleasePipes {
   // Returns the instance, which is created at first use and never destroyed.
   static ReleasePipes& instance();
 
-  // A write end in this process. A forked child closes its copy at once, because it would otherwise keep the memory in
-  // use.
-  class WriteEnd {
-   public:
-    WriteEnd() = default;
-    ~WriteEnd();
-    WriteEnd(WriteEnd&& other) noexcept;
-    WriteEnd& operator=(WriteEnd&& other) noexcept;
-
-   private:
-    friend class ReleasePipes;
-    explicit WriteEnd(int number) : number_(number), generation_(process::generation()) {}
-
-    int number_ = -1;
-    int generation_ = 0;  // of the process that opened it
-  };
-
   // Opens a pipe, and keeps `owner` until all copies of its write end are closed. A thread of the library then destroys
-  // the owner, or run() in manual mode. Writes the number of the write end to `number`, which becomes -1 in a forked
-  // child. `number` must outlive the write end. Throws EMFILE, ENFILE or ENOMEM.
-  WriteEnd open(std::shared_ptr<array::BufferOwner> owner, int& number);
+  // the owner, or run() in manual mode. A forked child closes its copy of the write end, because it would otherwise
+  // keep the memory in use. `number` shows the number of the write end. Throws EMFILE, ENFILE or ENOMEM.
+  void open(std::shared_ptr<array::BufferOwner> owner, ClosedInChildren& write_end, int& number);
 
   // Destroys the owners of closed pipes, without waiting: at most `max`, or all if `max` is negative. Returns their
   // number. Returns 0 if the process has made no handle.
@@ -61,7 +45,6 @@ class ReleasePipes {
   void run_thread() noexcept;
   int64_t destroy(int most, int timeout_ms) noexcept;
   Watched take(uint64_t pipe) noexcept;
-  void close_write_end(int number) noexcept;
   void forget_parent() noexcept;
 
   static inline std::atomic<ReleasePipes*> published_{nullptr};  // the instance
@@ -71,7 +54,6 @@ class ReleasePipes {
   FileDescriptor epoll_;
   uint64_t next_pipe_ = 0;
   Pipes pipes_;
-  std::map<int, int*> write_ends_;       // and the variables that have their numbers
   std::forward_list<Pipes> of_parents_;  // in a forked child; they stay reachable
   bool has_thread_ = false;
 };

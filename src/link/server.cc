@@ -86,11 +86,15 @@ void ServerState::end_calls() noexcept {
   changed_.notify_all();
 }
 
-void ServerState::count_batch(int64_t bytes, int64_t copied_bytes) noexcept {
+void ServerState::count_batch(int64_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
   ++stats_.batches;
   stats_.bytes += bytes;
-  stats_.copied_bytes += copied_bytes;
+}
+
+void ServerState::count_copied(int64_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  stats_.copied_bytes += bytes;
 }
 
 arrowdevice_server_stats ServerState::stats() const {
@@ -100,13 +104,13 @@ arrowdevice_server_stats ServerState::stats() const {
   return stats;
 }
 
-void ServerState::stop() {
-  std::map<std::string, std::shared_ptr<Source>> sources;  // destroyed without the lock
+void ServerState::stop() noexcept {
+  decltype(sources_) sources;  // destroyed without the lock
   decltype(connections_) connections;
   {
     const std::lock_guard lock(mutex_);
     is_stopped_ = true;
-    connections = connections_;
+    connections.swap(connections_);
   }
   for (const auto& connection : connections) connection->stop();
   std::unique_lock lock(mutex_);
@@ -115,8 +119,8 @@ void ServerState::stop() {
   lock.unlock();
 }
 
-struct Server::Door {
-  Door(const Address& address, const ServerOptions& options, std::shared_ptr<ServerState> its_state)
+struct Server::Listener {
+  Listener(const Address& address, const ServerOptions& options, std::shared_ptr<ServerState> its_state)
       : socket(std::in_place, address, options.any_user),
         trust(options.any_user ? Trust::kAnyUser : Trust::kSameUser),
         state(std::move(its_state)) {}
@@ -130,43 +134,43 @@ struct Server::Door {
   bool has_thread = true;
 };
 
-void Server::accept_clients(Door& door) noexcept {
+void Server::accept_clients(Listener& listener) noexcept {
   bool is_reported = false;
-  while (!door.is_closed) {
-    pollfd waited{door.socket->get(), POLLIN, 0};
+  while (!listener.is_closed) {
+    pollfd waited{listener.socket->get(), POLLIN, 0};
     if (::poll(&waited, 1, -1) < 0 && errno == EINTR) continue;
-    if (door.is_closed) break;
+    if (listener.is_closed) break;
     if ((waited.revents & POLLNVAL) != 0) {  // a program that closes all descriptors closes this one too
       log(LogLevel::kError, "a server accepts no more clients: its socket was closed");
       break;
     }
-    if (accept_client(door)) continue;
+    if (accept_client(listener)) continue;
     const int code = errno;
     if (code == EAGAIN || code == ECONNABORTED || code == EINTR) continue;
     if (!std::exchange(is_reported, true)) report(code);
     std::this_thread::sleep_for(kRetry);
   }
-  const std::lock_guard lock(door.mutex);
-  door.has_thread = false;
-  door.changed.notify_all();
+  const std::lock_guard lock(listener.mutex);
+  listener.has_thread = false;
+  listener.changed.notify_all();
 }
 
 // Returns false with `errno` set if there is no client. A client that is refused counts. A client for whom there is no
 // memory loses the connection, so that it does not wait.
-bool Server::accept_client(Door& door) noexcept {
+bool Server::accept_client(Listener& listener) noexcept {
   const auto accepted = [&] {
-    return FileDescriptor(::accept4(door.socket->get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    return FileDescriptor(::accept4(listener.socket->get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   };
   std::shared_ptr<Connection> connection;
   try {
-    connection = std::make_shared<Connection>(door.state, door.trust);
+    connection = std::make_shared<Connection>(listener.state, listener.trust);
     if (!connection->open(accepted)) return false;
-    door.state->enter(connection);
+    listener.state->enter(connection);
     connection->start();
   } catch (...) {
     const auto failure = Failure::current();
     if (connection == nullptr) return static_cast<bool>(accepted());
-    door.state->leave(connection);
+    listener.state->leave(connection);
     connection->refuse(failure);
   }
   return true;
@@ -176,8 +180,8 @@ Server::Server(const Address& address, const ServerOptions& options)
     : generation_(process::generation()), state_(std::make_shared<ServerState>(options)) {
   if (!address.name.empty()) throw Error(EINVAL, "the address of a server has no name: " + address.text);
   if (address.kind != Address::Kind::kDescriptor) {
-    door_ = std::make_shared<Door>(address, options, state_);
-    background::start([door = door_] { accept_clients(*door); });
+    listener_ = std::make_shared<Listener>(address, options, state_);
+    background::start([listener = listener_] { accept_clients(*listener); });
     return;
   }
   const auto connection = std::make_shared<Connection>(state_, Trust::kOwnChannel);
@@ -195,12 +199,12 @@ Server::Server(const Address& address, const ServerOptions& options)
 // A forked child has none of the threads, so the waits would not end.
 Server::~Server() {
   if (generation_ != process::generation()) return;
-  if (door_ != nullptr) {
-    door_->is_closed = true;
-    door_->socket->stop();
-    std::unique_lock lock(door_->mutex);
-    door_->changed.wait(lock, [this] { return !door_->has_thread; });
-    door_->socket.reset();
+  if (listener_ != nullptr) {
+    listener_->is_closed = true;
+    listener_->socket->stop();
+    std::unique_lock lock(listener_->mutex);
+    listener_->changed.wait(lock, [this] { return !listener_->has_thread; });
+    listener_->socket.reset();
   }
   state_->stop();
 }

@@ -56,11 +56,12 @@ class ServerState {
   bool begin_calls() noexcept;  // Returns false if the server has been stopped.
   void end_calls() noexcept;
 
-  void count_batch(int64_t bytes, int64_t copied_bytes) noexcept;
+  void count_batch(int64_t bytes) noexcept;
+  void count_copied(int64_t bytes) noexcept;
   arrowdevice_server_stats stats() const;
 
   // Stops all connections, and waits until no thread calls the program.
-  void stop();
+  void stop() noexcept;
 
  private:
   void insert(const std::string& name, std::shared_ptr<Source> source);
@@ -86,15 +87,15 @@ class Server {
   ServerState& state() noexcept { return *state_; }
 
  private:
-  // The socket, which the accepting thread shares.
-  struct Door;
+  // The socket that accepts clients, and the thread that waits for them.
+  struct Listener;
 
-  static void accept_clients(Door& door) noexcept;
-  static bool accept_client(Door& door) noexcept;
+  static void accept_clients(Listener& listener) noexcept;
+  static bool accept_client(Listener& listener) noexcept;
 
   const int generation_;  // of the process that made the server
   const std::shared_ptr<ServerState> state_;
-  std::shared_ptr<Door> door_;
+  std::shared_ptr<Listener> listener_;
 };
 
 }  // namespace arrowdevice::link

@@ -5,9 +5,11 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <new>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "array/locate.h"
@@ -27,6 +29,7 @@ constexpr uint64_t kMostAhead = 4;            // batches are held back if the cl
 constexpr size_t kMostHeldBytes = 16 * 1024;  // of descriptions
 constexpr size_t kMostHeldDescriptors = 128;
 constexpr int kLongestWaitMs = 100;
+constexpr auto kRetry = std::chrono::milliseconds(10);
 
 constexpr const char* kStopped = "the server was stopped";
 
@@ -52,14 +55,6 @@ Frame expect(std::optional<Frame> frame, FrameKind kind) {
                             " (expected " + std::to_string(static_cast<uint32_t>(kind)) + ")");
   }
   return std::move(*frame);
-}
-
-bool has_shareable_memory(ArrowDeviceType type) {
-  try {
-    return device::Devices::instance().get(type, 0).has_shareable_memory();
-  } catch (const Error&) {
-    return true;  // the first batch reports the reason
-  }
 }
 
 }  // namespace
@@ -96,6 +91,7 @@ void Connection::release_producer() noexcept {
   }
   upstream_.release();
   source_.reset();
+  pools_.clear();
 }
 
 // Releases what the client uses, because the client has ended.
@@ -126,6 +122,7 @@ void Connection::run() noexcept {
     refuse(failure);
   }
   release_used();
+  server_->leave(shared_from_this());  // a producer that waits does not keep the place of the client
   {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return !has_sending_thread_ && n_cancelling_ == 0; });
@@ -133,7 +130,6 @@ void Connection::run() noexcept {
   release_used();
   release_producer();
   if (is_counted_) server_->end_calls();
-  server_->leave(shared_from_this());
 }
 
 void Connection::serve() {
@@ -194,7 +190,7 @@ void Connection::open_stream(const Hello& hello) {
   end_producing();
   tree_.emplace(schema_.get());
   const auto type = upstream_->device_type;
-  converts_ = type != ARROW_DEVICE_CPU && !has_shareable_memory(type);
+  converts_ = !device::Devices::instance().has_shareable_memory(type);
   if (converts_) check_copying();
   const auto body = write(StreamFacts{converts_ ? ARROW_DEVICE_CPU : type, write_type(schema_.get())});
   {
@@ -263,7 +259,7 @@ void Connection::read_update(const Update& update) {
 bool Connection::flush_some() noexcept {
   const std::lock_guard lock(mutex_);
   if (n_held_ > 0) return true;
-  return sender_.send(socket_.get(), MSG_DONTWAIT) != 0 || sender_.empty();
+  return sender_.send(socket_.get()) != 0 || sender_.empty();
 }
 
 // Wakes both threads. The client notices the end of the connection.
@@ -333,7 +329,8 @@ void Connection::send_batch(ArrowDeviceArray& array) {
     copying.pool = own_pool(device);
   }
   auto made = make_shareable(array, *tree_, device, copying);
-  server_->count_batch(made.bytes, is_converted_ ? made.bytes : made.copied_bytes);
+  server_->count_batch(made.bytes);
+  server_->count_copied(is_converted_ ? made.bytes : made.copied_bytes);
   forget_freed(device);
   HandleMessage message(device);
   std::vector<FileDescriptor> descriptors;
@@ -417,15 +414,22 @@ std::shared_ptr<device::Pool> Connection::own_pool(device::Device& device) {
 // Sends everything. Waits as long as the socket takes no more.
 void Connection::flush_fully() {
   for (;;) {
+    int code = 0;
     {
       const std::lock_guard lock(mutex_);
       n_held_ = 0;
-      if (const int code = sender_.send(socket_.get(), MSG_DONTWAIT); code != 0) {
+      code = sender_.send(socket_.get());
+      if (code != 0 && code != ETOOMANYREFS) {
         throw Error(code, std::string("the client has ended the connection: ") + std::strerror(code));
       }
       if (sender_.empty()) return;
       // A client that does not read would hold up the end of the server.
       if (is_stopping_) throw Error(ECANCELED, kStopped);
+    }
+    // The user has too many descriptors on their way to processes that do not read. The socket itself has room.
+    if (code == ETOOMANYREFS) {
+      std::this_thread::sleep_for(kRetry);
+      continue;
     }
     pollfd waited{socket_.get(), POLLOUT, 0};
     if (::poll(&waited, 1, kLongestWaitMs) < 0 && errno != EINTR) {

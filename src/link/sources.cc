@@ -37,7 +37,7 @@ ArraysSource::ArraysSource(const ArrowSchema& schema, std::span<ArrowDeviceArray
       array::check_alive(&inout[i]);
       auto& device = array::device_of(inout[i], options.source);
       const device::DeviceUse use(device);
-      make_shareable(inout[i], tree, device, options, &arrays_[i]);
+      copied_bytes_ += make_shareable(inout[i], tree, device, options, &arrays_[i]).copied_bytes;
       if (arrays_[i].array.release == nullptr) array::share(inout[i], &arrays_[i]);
       if (i == 0) device_type_ = inout[i].device_type;
       if (inout[i].device_type == device_type_) continue;

@@ -4,6 +4,7 @@
 
 #include <arrowdevice/abi.h>
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -47,11 +48,14 @@ class ArraysSource final : public Source {
   ~ArraysSource() override;
   void open(ArrowDeviceArrayStream* out) override;
 
+  int64_t copied_bytes() const noexcept { return copied_bytes_; }
+
  private:
   std::mutex mutex_;
   schema::UniqueSchema schema_;
   std::vector<ArrowDeviceArray> arrays_;
   ArrowDeviceType device_type_ = ARROW_DEVICE_CPU;
+  int64_t copied_bytes_ = 0;
 };
 
 // A function of the program that opens a stream for each client.

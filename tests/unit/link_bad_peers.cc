@@ -30,7 +30,7 @@ class RawPeer {
   void send_frame(link::FrameKind kind, const std::vector<uint8_t>& body) {
     link::FrameSender sender;
     sender.add(kind, body);
-    REQUIRE(sender.send(socket_.get(), 0) == 0);
+    REQUIRE(sender.send(socket_.get()) == 0);
   }
   std::optional<link::Frame> receive() {
     return receiver_.receive(socket_.get(), Deadline(10'000'000'000), [] { return false; });
@@ -117,7 +117,7 @@ TEST_CASE("clients that say nothing known are refused") {
     std::vector<FileDescriptor> descriptors;
     descriptors.push_back(FileDescriptor::duplicate_of(0));
     sender.add(link::FrameKind::kHello, link::write(link::Hello{false, "rows"}), std::move(descriptors));
-    REQUIRE(sender.send(client.socket(), 0) == 0);
+    REQUIRE(sender.send(client.socket()) == 0);
     CHECK(contains(client.error(), "the client sends descriptors"));
   }
   goes_on(rows.source);
@@ -169,7 +169,7 @@ TEST_CASE("bytes at random cost a server nothing") {
       for (auto& byte : bytes) byte = static_cast<uint8_t>(random() % 8 == 0 ? random() : random() % 4);
       static_cast<void>(send(client.socket(), bytes.data(), bytes.size(), MSG_NOSIGNAL));
     }
-    until([&] { return open_descriptors() == before; });
+    until([&] { return open_descriptors() <= before; });
   }
   goes_on(rows.source);
 }
@@ -205,7 +205,7 @@ class Forwarder {
         if (!frame || frame->kind != expected) return;
         link::FrameSender to_server;
         to_server.add(frame->kind, frame->body);
-        if (to_server.send(server.socket(), 0) != 0) return;
+        if (to_server.send(server.socket()) != 0) return;
         if (expected == link::FrameKind::kHello) pass(server, client, change);
       }
       while (pass(server, client, change)) {
@@ -220,7 +220,7 @@ class Forwarder {
     change(*frame);
     link::FrameSender to_client;
     to_client.add(frame->kind, frame->body, std::move(frame->descriptors));
-    return to_client.send(client.get(), 0) == 0;
+    return to_client.send(client.get()) == 0;
   }
 
   Rows rows_;
@@ -284,7 +284,7 @@ TEST_CASE("changed bytes of a server are refused or harmless") {
       if (number++ == which && !frame.body.empty()) frame.body[at % frame.body.size()] ^= value;
     }));
   }
-  until([&] { return open_descriptors() == before; });
+  until([&] { return open_descriptors() <= before; });
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 
@@ -172,12 +174,38 @@ int64_t open_descriptors() {
   return n;
 }
 
-int64_t shared_mappings() {
+namespace {
+
+struct Mapping {
+  uintptr_t first, end;
+  uint64_t file;
+  bool is_shareable;
+};
+
+std::vector<Mapping> mappings() {
+  std::vector<Mapping> all;
   std::ifstream maps("/proc/self/maps");
-  int64_t n = 0;
-  for (std::string line; std::getline(maps, line);) n += line.find("/memfd:arrowdevice") != std::string::npos;
-  return n;
+  for (std::string line; std::getline(maps, line);) {
+    unsigned long first = 0, end = 0, file = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx %*s %*s %*s %lu", &first, &end, &file) != 3) continue;
+    all.push_back({first, end, file, line.find("/memfd:arrowdevice") != std::string::npos});
+  }
+  return all;
 }
+
+}  // namespace
+
+int64_t shared_mappings() { return std::ranges::count_if(mappings(), &Mapping::is_shareable); }
+
+uint64_t file_at(const void* address) {
+  const auto place = reinterpret_cast<uintptr_t>(address);
+  for (const auto& one : mappings()) {
+    if (one.first <= place && place < one.end) return one.file;
+  }
+  return 0;
+}
+
+int64_t mappings_of(uint64_t file) { return std::ranges::count(mappings(), file, &Mapping::file); }
 
 int64_t shared_memory() {
   std::ifstream facts("/proc/meminfo");

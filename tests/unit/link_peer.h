@@ -93,11 +93,18 @@ int64_t open_descriptors();
 // Returns the number of mappings of shareable memory in this process.
 int64_t shared_mappings();
 
+// Returns the number of the file in which an address lies, and how many mappings of that file this process has.
+uint64_t file_at(const void* address);
+int64_t mappings_of(uint64_t file);
+
 // The descriptors of this process, and its mappings of shareable memory.
 struct Usage {
   int64_t descriptors = open_descriptors();
   int64_t mappings = shared_mappings();
   friend bool operator==(const Usage&, const Usage&) = default;
+
+  // Returns true if nothing was added. Threads of earlier tests may still close what they have.
+  bool is_at_most(const Usage& other) const { return descriptors <= other.descriptors && mappings <= other.mappings; }
 };
 
 // Returns the bytes of memory files of all processes, and how many of them other programs may allocate during a test.

@@ -91,4 +91,7 @@ DeviceStream connect(const std::string& uri, arrowdevice_device* to = nullptr,
 std::string refused_connect(Expected expected, const std::string& uri, arrowdevice_device* to = nullptr,
                             const arrowdevice_connect_options& options = connect_options());
 
+// Returns "" if the stream is at its end, else its error or what it gives instead.
+std::string rest_of(DeviceStream& stream);
+
 }  // namespace link_test

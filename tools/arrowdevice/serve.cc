@@ -3,6 +3,8 @@
 #include <arrowdevice/arrowdevice.hpp>
 
 #include <array>
+#include <cctype>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
@@ -72,7 +74,8 @@ void add_file(cpp::Server& server, const std::string& uri, const std::string& pa
 // Waits until a signal ends the process, or until the first client has gone.
 void wait(const cpp::Server& server, const sigset_t& signals, bool once) {
   if (!once) {
-    sigwaitinfo(&signals, nullptr);
+    while (sigwaitinfo(&signals, nullptr) < 0 && errno == EINTR) {
+    }
     return;
   }
   const timespec turn{0, kTurnNs};

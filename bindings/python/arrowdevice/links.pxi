@@ -30,7 +30,8 @@ cdef int call_source(void* user, ArrowDeviceArrayStream* out, error_t* error) no
         text = f"{type(failure).__name__}: {failure}".encode()[:sizeof(error.message) - 1]
         memcpy(error.message, <const char*>text, len(text))
         error.message[len(text)] = 0
-        return getattr(failure, "errno", None) or EIO
+        number = getattr(failure, "errno", None)
+        return number if isinstance(number, int) and number > 0 else EIO
 
 
 cdef void release_source(void* user) noexcept nogil:

@@ -25,7 +25,7 @@ class ServerStats(NamedTuple):
     clients: int  #: connections now
     batches: int  #: batches that were sent
     bytes: int  #: bytes of these batches
-    copied_bytes: int  #: those of these bytes that had to be copied
+    copied_bytes: int  #: bytes that the server copied: for a client, or once by :meth:`Server.add`
 
 
 class Server:

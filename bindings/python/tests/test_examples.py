@@ -58,3 +58,7 @@ def test_a_result_with_nulls_is_correct_for_every_slice(with_nulls):
 
 def test_a_handle_goes_to_another_process():
     assert printed("handle.py") == "499500 0\n"
+
+
+def test_a_table_goes_to_another_process():
+    assert printed("link.py") == "[{'price': 1.5}, {'price': 2.5}] 0\n"

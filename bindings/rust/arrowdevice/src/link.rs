@@ -195,7 +195,7 @@ pub struct ServerStats {
     pub batches: i64,
     /// Bytes of these batches.
     pub bytes: i64,
-    /// Bytes that were copied, of these bytes.
+    /// Bytes that the server copied: for a client, or once by [`Server::add_arrays`].
     pub copied_bytes: i64,
 }
 

@@ -219,8 +219,11 @@ fn arrays_in_other_memory_are_copied_once_or_refused() {
     let served = served();
     served.server.add_arrays("numbers", &schema(), &mut arrays).unwrap();
     served.server.add_arrays("none", &schema(), &mut []).unwrap();
-    read_shared(&format!("{}?name=numbers", served.uri));
-    assert_eq!(served.server.stats().unwrap().copied_bytes, 0); // `add_arrays` has copied them
+    for _ in 0..2 {
+        read_shared(&format!("{}?name=numbers", served.uri));
+    }
+    let stats = served.server.stats().unwrap();
+    assert_eq!(stats.copied_bytes, stats.bytes / 2); // `add_arrays` has copied them once
     let none = connect(&format!("{}?name=none", served.uri), None, without_copies()).unwrap();
     assert_eq!(none.count(), 0);
     let back = arrays.into_iter().map(|array| array.into_record_batch().unwrap());
