@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures streams between two processes: the time from the request to the array, for memory that is shared and for
-// memory that is copied, and the batches per second of a stream of small batches. Prints a line of JSON for each case.
+// memory that is copied, and the time of a stream of small batches. Prints JSON, with the medians as times.
 //
 //   bench-links [--quick]
 #include <arrowdevice/arrowdevice.h>
@@ -14,6 +14,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "calls.h"
@@ -36,9 +37,16 @@ struct Times {
   }
 };
 
-void print(const std::string& name, int64_t bytes, Times& times) {
-  std::printf("{\"name\": \"%s\", \"bytes\": %lld, \"p50_us\": %.1f, \"p99_us\": %.1f, \"runs\": %zu}\n", name.c_str(),
-              static_cast<long long>(bytes), times.at(0.5), times.at(0.99), times.values.size());
+constexpr double kNoBound = 0;
+
+// `bound_us` is a bound of the median.
+void print(const std::string& name, Times& times, double bound_us = kNoBound) {
+  static bool is_first = true;
+  std::printf("%s\n  {\"name\": \"%s\", \"real_time\": %.1f, \"time_unit\": \"us\", \"p99_us\": %.1f, \"runs\": %zu",
+              std::exchange(is_first, false) ? "" : ",", name.c_str(), times.at(0.5), times.at(0.99),
+              times.values.size());
+  if (bound_us != kNoBound) std::printf(", \"bound_us\": %.0f", bound_us);
+  std::printf("}");
   std::fflush(stdout);
 }
 
@@ -198,7 +206,7 @@ std::string with_size(const std::string& name, int64_t bytes) {
 }
 
 // The consumer asks for one batch after the other. The server sends a batch after the request.
-void measure_requests(int64_t bytes, bool is_shareable, int runs) {
+void measure_requests(int64_t bytes, bool is_shareable, int runs, double bound_us) {
   const Owner owner(bytes, is_shareable, INT64_MAX);
   Stream stream;
   connect(owner.uri(), 1, stream);
@@ -209,7 +217,7 @@ void measure_requests(int64_t bytes, bool is_shareable, int runs) {
     next(stream, array);
     if (i >= 2) times.values.push_back(microseconds_since(begin));
   }
-  print(with_size(is_shareable ? "request, mapping cached" : "request, copied", bytes), bytes, times);
+  print(with_size(is_shareable ? "request, mapping cached" : "request, copied", bytes), times, bound_us);
 }
 
 // The consumer connects anew for each array, so the memory is mapped anew.
@@ -235,10 +243,10 @@ void measure_connections(int64_t bytes, int runs) {
       times->values.push_back(microseconds_since(summing));
     }
   }
-  print(with_size("first request of a connection", bytes), bytes, getting);
-  print(with_size("connection and first request", bytes), bytes, connecting);
-  print(with_size("first sum", bytes), bytes, first_sum);
-  print(with_size("second sum", bytes), bytes, second_sum);
+  print(with_size("first request of a connection", bytes), getting, 100);
+  print(with_size("connection and first request", bytes), connecting);
+  print(with_size("first sum", bytes), first_sum);
+  print(with_size("second sum", bytes), second_sum);
 }
 
 void measure_batches(int64_t rows, int64_t batches, int runs) {
@@ -257,8 +265,8 @@ void measure_batches(int64_t rows, int64_t batches, int runs) {
     if (n != batches) give_up("the stream has failed");
     times.values.push_back(microseconds_since(begin));
   }
-  print("stream of " + std::to_string(batches) + " batches of " + std::to_string(rows) + " rows", rows * 8 * batches,
-        times);
+  print("stream of " + std::to_string(batches) + " batches of " + std::to_string(rows) + " rows", times,
+        static_cast<double>(batches) * 20);
 }
 
 void measure(bool is_quick) {
@@ -266,11 +274,11 @@ void measure(bool is_quick) {
   const int few = is_quick ? 3 : 30;
   for (const int64_t bytes : {int64_t{8000}, int64_t{64} << 10, int64_t{64} << 20, int64_t{1} << 30}) {
     if (is_quick && bytes > 64 << 20) continue;
-    measure_requests(bytes, true, runs);
+    measure_requests(bytes, true, runs, 60);
     measure_connections(bytes, bytes < 1 << 30 ? runs / 4 : few);
   }
-  measure_requests(8000, false, runs);
-  measure_requests(64 << 20, false, few);
+  measure_requests(8000, false, runs, 60);
+  measure_requests(64 << 20, false, few, 13'000);
   measure_batches(100, 10'000, is_quick ? 1 : 11);
 }
 
@@ -278,6 +286,14 @@ void measure(bool is_quick) {
 }  // namespace arrowdevice::bench
 
 int main(int argc, char** argv) {
-  arrowdevice::bench::measure(argc > 1 && std::strcmp(argv[1], "--quick") == 0);
+  const bool is_quick = argc == 2 && std::strcmp(argv[1], "--quick") == 0;
+  if (argc > 1 && !is_quick) {
+    std::fputs("usage: bench-links [--quick]\n", stderr);
+    return 2;
+  }
+  std::printf("{\"benchmarks\": [");
+  std::fflush(stdout);  // a forked process would print it again
+  arrowdevice::bench::measure(is_quick);
+  std::printf("\n]}\n");
   return 0;
 }

@@ -25,33 +25,8 @@ case ${1:-} in
     ;;
 esac
 
-"$root/scripts/install-deps.sh"
+"$root/scripts/bench-build.sh"
 mkdir -p "$results"
-
-# nanoarrow and Arrow C++ come from packages of Python.
-sources=
-if ! python=$("$root/scripts/python-env.sh" "$work/python-bench" requirements-bench.txt) ||
-  ! sources=$("$root/scripts/nanoarrow-sources.sh" "$python" "$work/nanoarrow"); then
-  echo "Peers are not measured: pyarrow or the sources of nanoarrow could not be installed." >&2
-  [ -z "${CI:-}" ] || exit 1
-fi
-if [ -n "$sources" ]; then arrow_cpp=enabled; else arrow_cpp=disabled; fi
-
-echo "Building a release in $build" >&2
-set_options() {
-  meson setup "$@" "-Dnanoarrow_sources=$sources" "-Darrow_cpp=$arrow_cpp" "-Darrow_cpp_python=$python" \
-    "$build" "$root" </dev/null >&2
-}
-if [ -f "$build/build.ninja" ]; then
-  set_options --reconfigure
-else
-  set_options --buildtype=release -Dtests=disabled
-fi
-ninja -C "$build" </dev/null >&2
-if ! [ -x "$build/bench/bench-host" ]; then
-  echo "There are no benchmarks in $build: Google Benchmark was not found." >&2
-  exit 1
-fi
 
 plugins=
 for folder in "$build"/backends/*/; do plugins=$plugins${plugins:+:}${folder%/}; done
@@ -68,13 +43,15 @@ ticks_before=$(ticks)
 for program in "$build"/bench/bench-*; do
   [ -x "$program" ] && [ -f "$program" ] || continue
   name=${program##*/bench-}
-  case $name in cost | peers) continue ;; esac # these have other options, below
+  case $name in cost | links | peers) continue ;; esac # these have other options, below
   echo "Running $name" >&2
   "$program" "--benchmark_out=$results/$name.json" --benchmark_out_format=json "$@" </dev/null >/dev/null
 done
-if [ -n "$sources" ]; then
+if [ "$mode" = quick ]; then quick=--quick; else quick=; fi
+echo "Running links" >&2
+"$build/bench/bench-links" $quick </dev/null >"$results/links.json"
+if [ -x "$build/bench/bench-peers" ]; then
   echo "Running peers" >&2
-  if [ "$mode" = quick ]; then quick=--quick; else quick=; fi
   "$build/bench/bench-peers" $quick "--json=$results/peers.json" </dev/null >/dev/null
 fi
 if [ "$mode" = quick ]; then
@@ -94,5 +71,5 @@ if command -v valgrind >/dev/null; then
 else
   echo "Instructions are not counted: there is no valgrind." >&2
 fi
-[ "$mode" != docs ] || "$python" "$root/scripts/performance_docs.py" "$root/docs" "$stolen" "$costs" "$results"/*.json
+[ "$mode" != docs ] || "$work/python-bench/bin/python" "$root/scripts/performance_docs.py" "$root/docs" "$stolen" "$costs" "$results"/*.json
 $kept

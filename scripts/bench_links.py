@@ -248,9 +248,8 @@ def main():
         done = subprocess.run([arguments.bench_links, *(["--quick"] if arguments.quick else [])], check=True,
                               stdout=subprocess.PIPE, text=True)
         print("\n| case, in C++ | p50 | p99 |\n|---|---:|---:|")
-        for line in done.stdout.splitlines():
-            case = json.loads(line)
-            print(f"| {case['name']} | {case['p50_us']:,.0f} | {case['p99_us']:,.0f} |")
+        for case in json.loads(done.stdout)["benchmarks"]:
+            print(f"| {case['name']} | {case['real_time']:,.0f} | {case['p99_us']:,.0f} |")
 
 
 if __name__ == "__main__":

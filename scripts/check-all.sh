@@ -19,6 +19,7 @@
 #   aarch64    the unit, loader, conformance and fault suites, and the wheel, for AArch64 under qemu-user; as root
 #   tensors    the Python package's tests of tensors with PyTorch and JAX on the CPU
 #   rust       the Rust crate's tests with the oldest arrow crates and those of DataFusion, and the DataFusion example
+#   pgo        the library built with a profile of the benchmarks, compared with a release
 #   analyzer   Clang's static analyser over the library, the backends and the tool
 #   clang, lto, hardened
 #              a build of that kind, warnings as errors, and most tests; checks that the hardening took effect
@@ -35,6 +36,7 @@ exec </dev/null
 fuzz() { "$root/scripts/fuzz.sh" --runs=5000000; }
 soak() { "$root/scripts/soak.sh"; }
 coverage() { "$root/scripts/coverage.sh"; }
+pgo() { "$root/scripts/pgo.sh" --rounds=1; }
 analyzer() { "$root/scripts/check-tidy.sh" --analyzer; }
 
 mutations() {
@@ -136,7 +138,7 @@ check_hardened() {
 
 "$root/scripts/install-deps.sh"
 mkdir -p "$logs"
-[ $# -gt 0 ] || set -- minimal debian compilers aarch64 rust tensors analyzer clang lto hardened threads starved valgrind coverage mutations soak fuzz
+[ $# -gt 0 ] || set -- minimal debian compilers aarch64 rust tensors pgo analyzer clang lto hardened threads starved valgrind coverage mutations soak fuzz
 passed=0
 failed=0
 for part in "$@"; do
