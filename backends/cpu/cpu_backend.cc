@@ -19,8 +19,8 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/regions.h"
+#include "base/shared_memory.h"
 #include "base/text.h"
-#include "cpu/shared_memory.h"
 
 namespace arrowdevice {
 namespace {
@@ -102,7 +102,7 @@ struct Functions {
     out.total_memory = physical_memory(_SC_PHYS_PAGES);
     out.buffer_alignment = kAlignment;
     out.sub_buffer_alignment = 1;
-    out.flags = ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_HOST_READABLE;
+    out.flags = ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_HOST_READABLE | ARROWDEVICE_DEVICE_SHAREABLE;
   }
 
   static void device_get_memory_info(Device&, int64_t& free_bytes, int64_t& total_bytes) {
@@ -139,7 +139,7 @@ struct Functions {
   }
 
   static void* memory_import(Device&, const arrowdevice_memory_record& record, int64_t& size) {
-    return const_cast<void*>(SharedMemory::instance().open(record, size));
+    return SharedMemory::instance().open(record, SharedMemory::Access::kRead, size);
   }
 
   static void memory_close(Device&, void* buffer) noexcept { SharedMemory::instance().close(buffer); }

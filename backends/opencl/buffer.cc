@@ -61,6 +61,10 @@ cl_mem OwnBuffers::allocate(const Device& device, int64_t size, int64_t alignmen
     throw Error(ENOMEM, format("%lld bytes on %s, which has %lld", static_cast<long long>(size),
                                device.properties().name.c_str(), static_cast<long long>(all)));
   }
+  return add(std::move(buffer), size);
+}
+
+cl_mem OwnBuffers::add(Owned<cl_mem> buffer, int64_t size) {
   const Known known{{buffer.get(), 0}, size};
   return add(std::move(buffer), known);
 }

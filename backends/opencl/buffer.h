@@ -25,6 +25,8 @@ class OwnBuffers {
   static OwnBuffers& instance();
 
   cl_mem allocate(const Device& device, int64_t size, int64_t alignment);
+  // Adds a buffer of `size` bytes that is not a sub-buffer.
+  cl_mem add(Owned<cl_mem> buffer, int64_t size);
   // Creates a sub-buffer. If `buffer` is a sub-buffer, the result is a sub-buffer of its parent, because OpenCL allows
   // only one level.
   cl_mem make_sub_buffer(cl_mem buffer, int64_t offset, int64_t size);

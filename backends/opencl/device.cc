@@ -28,6 +28,7 @@ Properties::Properties(cl_device_id device)
       total_memory(static_cast<int64_t>(ask_device<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE))),
       alignment(ask_device<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN) / kBitsPerByte),
       largest_buffer(static_cast<int64_t>(ask_device<cl_ulong>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE))),
+      is_cpu((ask_device<cl_device_type>(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0),
       makes_queues_by_properties(version_of(device) >= kOpenCl20 &&
                                  api().clCreateCommandQueueWithProperties != nullptr),
       submission(choose_submission(device)) {}

@@ -22,6 +22,7 @@ struct Properties {
   int64_t total_memory;             // bytes
   int64_t alignment;                // alignment of sub-buffers in bytes
   int64_t largest_buffer;           // bytes
+  bool is_cpu;                      // buffers can be host memory
   bool makes_queues_by_properties;  // OpenCL 2.0
   Submission submission;
 };

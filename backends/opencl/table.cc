@@ -13,6 +13,7 @@
 #include "opencl/query.h"
 #include "opencl/queue.h"
 #include "opencl/scatter.h"
+#include "opencl/shared_buffer.h"
 
 namespace arrowdevice::opencl {
 namespace {
@@ -35,7 +36,7 @@ struct Functions : ListedDevices<Devices, Device> {
     out.total_memory = properties.total_memory;
     out.buffer_alignment = properties.alignment;
     out.sub_buffer_alignment = properties.alignment;
-    out.flags = ARROWDEVICE_DEVICE_EVENTS;
+    out.flags = ARROWDEVICE_DEVICE_EVENTS | (properties.is_cpu ? ARROWDEVICE_DEVICE_SHAREABLE : 0u);
     out.staging_type = 0;
   }
 
@@ -64,6 +65,24 @@ struct Functions : ListedDevices<Devices, Device> {
 
   // Enqueued commands hold their own reference to a cl_mem.
   static void buffer_free(Device&, Queue*, void* buffer) noexcept { OwnBuffers::instance().release(buffer_of(buffer)); }
+
+  static void* shareable_allocate(Device& device, Queue*, int64_t size, int64_t) {
+    return allocate_shareable(device, size);
+  }
+
+  static void shareable_free(Device&, Queue*, void* buffer) noexcept {
+    OwnBuffers::instance().release(buffer_of(buffer));
+  }
+
+  static void memory_export(Device&, const void* buffer, arrowdevice_memory_record& out) {
+    describe_shareable(buffer_of(buffer), out);
+  }
+
+  static void* memory_import(Device& device, const arrowdevice_memory_record& record, int64_t& size) {
+    return open_shared(device, record, size);
+  }
+
+  static void memory_close(Device&, void* buffer) noexcept { OwnBuffers::instance().release(buffer_of(buffer)); }
 
   static void device_trim(Device&) noexcept { ScatteredReads::trim(); }
 

@@ -81,6 +81,7 @@ int device_get_info(void* device, arrowdevice_device_info* out, arrowdevice_erro
     out->sub_buffer_alignment = memory.alignment();
     out->flags = (memory.addresses() ? ARROWDEVICE_DEVICE_ADDRESSES : 0u) |
                  (sim.has(Function::event_publish) ? ARROWDEVICE_DEVICE_EVENTS : 0u) |
+                 (sim.has(Function::shareable_allocate) ? ARROWDEVICE_DEVICE_SHAREABLE : 0u) |
                  (described->context() != nullptr ? ARROWDEVICE_DEVICE_WRAPPED : 0u);
     out->staging_type = 0;
   });

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vulkan/buffers.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
 
 #include "base/error.h"
+#include "base/shared_memory.h"
 
 namespace arrowdevice::vulkan {
 namespace {
@@ -26,19 +29,41 @@ VkDeviceSize round_up(VkDeviceSize size, VkDeviceSize alignment) {
   return (size + alignment - 1) / alignment * alignment;
 }
 
+// A buffer needs this if its memory is external.
+VkExternalMemoryBufferCreateInfo external_info(VkExternalMemoryHandleTypeFlags types) {
+  VkExternalMemoryBufferCreateInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO;
+  info.handleTypes = types;
+  return info;
+}
+
 }  // namespace
 
+class SharedPages {
+ public:
+  explicit SharedPages(void* memory) noexcept : memory_(memory) {}
+  ~SharedPages() { SharedMemory::instance().free(memory_); }
+  SharedPages(const SharedPages&) = delete;
+
+  void* memory() const noexcept { return memory_; }
+
+ private:
+  void* const memory_;
+};
+
 Buffers::Buffers(const LogicalDevice& device, const PhysicalDevice& physical, Settings settings)
-    : device_(device), settings_(std::move(settings)) {
+    : device_(device), physical_(physical), settings_(std::move(settings)) {
   // The types and the alignment are the same for all buffers with the same description.
   const auto sample = make_buffer(device, describe(1, kUsage));
   const auto requirements = requirements_of(device, sample.get());
   alignment_ = requirements.alignment;
   type_ = choose_memory_type(physical.memory, requirements.memoryTypeBits, Need::kDevice);
-  const bool is_mapped = settings_.map && type_.is_mappable();
-  if (is_mapped && (settings_.noncoherent || !type_.is_coherent())) {
-    granule_ = physical.properties.limits.nonCoherentAtomSize;
-  }
+}
+
+VkDeviceSize Buffers::granule_of(const MemoryType& type) const noexcept {
+  const bool is_mapped = settings_.map && type.is_mappable();
+  const bool is_flushed = is_mapped && (settings_.noncoherent || !type.is_coherent());
+  return is_flushed ? physical_.properties.limits.nonCoherentAtomSize : 0;
 }
 
 VkBufferCreateInfo Buffers::describe(VkDeviceSize size, VkBufferUsageFlags usage, const void* next) const noexcept {
@@ -64,13 +89,76 @@ VkBuffer Buffers::allocate(VkDeviceSize size) {
   const auto requirements = requirements_of(device_, entry.buffer.get());
   // A sub-buffer at the end needs its own required size, which the driver rounds up too.
   const VkDeviceSize needed = std::max(requirements.size, round_up(size, alignment_));
-  entry.memory = std::make_unique<Memory>(device_, type_, needed, granule_, settings_.map && type_.is_mappable());
+  entry.memory =
+      std::make_unique<Memory>(device_, type_, needed, granule_of(type_), settings_.map && type_.is_mappable());
+  bind(entry, size);
+  return add(std::move(entry));
+}
+
+// Binds the buffer of a whole allocation.
+void Buffers::bind(Entry& entry, VkDeviceSize size) {
   device_.check("vkBindBufferMemory",
                 device_->vkBindBufferMemory(device_.handle(), entry.buffer.get(), entry.memory->handle(), 0));
-  entry.place = {entry.buffer.get(), 0, size, entry.memory.get()};
-  const VkBuffer made = entry.buffer.get();
-  add(std::move(entry));
-  return made;
+  entry.place.whole = entry.buffer.get();
+  entry.place.size = size;
+  entry.place.memory = entry.memory.get();
+}
+
+VkBuffer Buffers::allocate_shareable(VkDeviceSize size) {
+  if (!has_shareable_memory()) {
+    throw Error(ENOTSUP, device_.name() +
+                             " has no memory that other processes can open: it does not use host memory "
+                             "as its own");
+  }
+  const auto whole = static_cast<int64_t>(round_up(size, alignment_));
+  return add_shared(std::make_shared<SharedPages>(SharedMemory::instance().allocate(whole)), size);
+}
+
+void Buffers::describe_shareable(VkBuffer buffer, arrowdevice_memory_record& out) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = entries_.find(buffer);
+  if (found == entries_.end() || found->second.pages == nullptr) {
+    throw Error(EINVAL, format("VkBuffer %p is no memory that other processes can open", static_cast<void*>(buffer)));
+  }
+  SharedMemory::instance().describe(found->second.pages->memory(), out);
+}
+
+VkBuffer Buffers::open_shared(const arrowdevice_memory_record& record, int64_t& size) {
+  if (!has_shareable_memory()) throw Error(ENOTSUP, device_.name() + " does not use host memory as its own");
+  auto& memory = SharedMemory::instance();
+  auto pages = std::make_shared<SharedPages>(memory.open(record, SharedMemory::Access::kPrivateWrites, size));
+  return add_shared(std::move(pages), static_cast<VkDeviceSize>(size));
+}
+
+// Makes a buffer of the first `size` bytes of host memory, which has whole pages.
+VkBuffer Buffers::add_shared(std::shared_ptr<const SharedPages> pages, VkDeviceSize size) {
+  constexpr auto kHandleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+  VkMemoryHostPointerPropertiesEXT pointer{};
+  pointer.sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT;
+  device_.check("vkGetMemoryHostPointerPropertiesEXT",
+                device_->vkGetMemoryHostPointerPropertiesEXT(device_.handle(), kHandleType, pages->memory(), &pointer));
+  Entry entry;
+  const auto external = external_info(kHandleType);
+  entry.buffer = make_buffer(device_, describe(size, kUsage, &external));
+  const auto requirements = requirements_of(device_, entry.buffer.get());
+  const auto whole = round_up(size, static_cast<VkDeviceSize>(sysconf(_SC_PAGESIZE)));
+  if (requirements.size > whole) {
+    throw Error(ENOTSUP,
+                format("%s needs %llu bytes for a buffer of %llu bytes of host memory", device_.name().c_str(),
+                       static_cast<unsigned long long>(requirements.size), static_cast<unsigned long long>(size)));
+  }
+  const auto type =
+      choose_memory_type(physical_.memory, pointer.memoryTypeBits & requirements.memoryTypeBits, Need::kDevice);
+  VkImportMemoryHostPointerInfoEXT import{};
+  import.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT;
+  import.handleType = kHandleType;
+  import.pHostPointer = pages->memory();
+  entry.pages = std::move(pages);
+  entry.memory =
+      std::make_unique<Memory>(device_, type, whole, granule_of(type), settings_.map && type.is_mappable(), &import);
+  entry.place.external = kHandleType;
+  bind(entry, size);
+  return add(std::move(entry));
 }
 
 VkBuffer Buffers::write_buffer(VkBuffer parent, VkDeviceSize offset, VkDeviceSize size) {
@@ -92,7 +180,8 @@ VkBuffer Buffers::write_buffer(VkBuffer parent, VkDeviceSize offset, VkDeviceSiz
                                static_cast<unsigned long long>(offset), static_cast<unsigned long long>(alignment_)));
   }
   Entry entry;
-  entry.buffer = make_buffer(device_, describe(size, kUsage));
+  const auto external = external_info(place->external);
+  entry.buffer = make_buffer(device_, describe(size, kUsage, place->external != 0 ? &external : nullptr));
   const auto requirements = requirements_of(device_, entry.buffer.get());
   if (start + requirements.size > place->memory->size()) {
     throw Error(ENOTSUP, format("%s needs %llu bytes for a sub-buffer of %llu bytes at the end of its allocation",
@@ -101,10 +190,8 @@ VkBuffer Buffers::write_buffer(VkBuffer parent, VkDeviceSize offset, VkDeviceSiz
   }
   device_.check("vkBindBufferMemory",
                 device_->vkBindBufferMemory(device_.handle(), entry.buffer.get(), place->memory->handle(), start));
-  entry.place = {place->whole, start, size, place->memory};
-  const VkBuffer made = entry.buffer.get();
-  add(std::move(entry));
-  return made;
+  entry.place = {place->whole, start, size, place->memory, place->external};
+  return add(std::move(entry));
 }
 
 std::optional<Place> Buffers::find(VkBuffer buffer) const {
@@ -113,10 +200,11 @@ std::optional<Place> Buffers::find(VkBuffer buffer) const {
   return found == entries_.end() ? std::nullopt : std::optional(found->second.place);
 }
 
-void Buffers::add(Entry entry) {
+VkBuffer Buffers::add(Entry entry) {
   const VkBuffer buffer = entry.buffer.get();
   const std::lock_guard lock(mutex_);
   entries_.emplace(buffer, std::move(entry));
+  return buffer;
 }
 
 Buffers::Entry Buffers::forget(VkBuffer buffer) noexcept {

@@ -3,6 +3,8 @@
 // VkBuffer that is bound to it.
 #pragma once
 
+#include <arrowdevice/backend.h>
+
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,7 +22,11 @@ struct Place {
   VkDeviceSize offset = 0;          // offset in `whole`
   VkDeviceSize size = 0;            // size that the caller requested
   const Memory* memory = nullptr;
+  VkExternalMemoryHandleTypeFlags external = 0;  // of memory that other processes can open
 };
+
+// Host memory that other processes can map.
+class SharedPages;
 
 // All functions are thread-safe.
 class Buffers {
@@ -29,16 +35,24 @@ class Buffers {
     std::vector<uint32_t> families;  // families that will use the buffers
     bool map;                        // map memory if the memory type allows it
     bool noncoherent;                // treat coherent memory as noncoherent
+    bool shares_host_memory;         // the device uses host memory in place
   };
 
   Buffers(const LogicalDevice& device, const PhysicalDevice& physical, Settings settings);
 
   VkDeviceSize alignment() const noexcept { return alignment_; }  // alignment of sub-buffers
-  const MemoryType& memory_type() const noexcept { return type_; }
 
   VkBuffer allocate(VkDeviceSize size);
   // Removes the buffer. Releasing the returned object destroys the buffer and its memory.
   std::shared_ptr<const void> take(VkBuffer buffer) { return std::make_shared<Entry>(forget(buffer)); }
+
+  // Memory that other processes can open is host memory, so only a CPU has it: there it costs no copy.
+  bool has_shareable_memory() const noexcept { return settings_.shares_host_memory; }
+  VkBuffer allocate_shareable(VkDeviceSize size);
+  void describe_shareable(VkBuffer buffer, arrowdevice_memory_record& out) const;
+  // Opens memory of another process. What this process writes, the other does not see.
+  VkBuffer open_shared(const arrowdevice_memory_record& record, int64_t& size);
+
   VkBuffer write_buffer(VkBuffer parent, VkDeviceSize offset, VkDeviceSize size);
   void free_part(VkBuffer part) noexcept { forget(part); }
 
@@ -50,19 +64,23 @@ class Buffers {
 
  private:
   struct Entry {
-    std::unique_ptr<Memory> memory;  // set for whole allocations
+    std::shared_ptr<const SharedPages> pages;  // outlive the memory
+    std::unique_ptr<Memory> memory;            // set for whole allocations
     Place place;
     UniqueBuffer buffer;  // destroyed before the memory that it is bound to
   };
 
-  void add(Entry entry);
+  VkDeviceSize granule_of(const MemoryType& type) const noexcept;
+  void bind(Entry& entry, VkDeviceSize size);
+  VkBuffer add_shared(std::shared_ptr<const SharedPages> pages, VkDeviceSize size);
+  VkBuffer add(Entry entry);
   Entry forget(VkBuffer buffer) noexcept;
 
   const LogicalDevice& device_;
+  const PhysicalDevice& physical_;
   const Settings settings_;
   MemoryType type_;
   VkDeviceSize alignment_ = 1;
-  VkDeviceSize granule_ = 0;
 
   mutable std::mutex mutex_;  // held only for a look-up, because shared locks cost more
   std::unordered_map<VkBuffer, Entry> entries_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vulkan/device.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -18,12 +20,21 @@ std::vector<uint32_t> indices(const std::vector<Family>& families) {
   return all;
 }
 
+// A GPU would reach host memory over the bus.
+bool shares_host_memory(const Setup& setup) {
+  const auto alignment = setup.physical.host_import_alignment;
+  return setup.physical.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU && setup.external_memory_host &&
+         (*setup.logical)->vkGetMemoryHostPointerPropertiesEXT != nullptr &&
+         alignment <= static_cast<VkDeviceSize>(sysconf(_SC_PAGESIZE));
+}
+
 }  // namespace
 
 Device::Device(Setup setup)
     : setup_(std::move(setup)),
       buffers_(*setup_.logical, setup_.physical,
-               {indices(setup_.families), setup_.options.direct_mapping, setup_.options.noncoherent}),
+               {indices(setup_.families), setup_.options.direct_mapping, setup_.options.noncoherent,
+                shares_host_memory(setup_)}),
       importer_(*setup_.logical, setup_.physical, buffers_, setup_.external_memory_host),
       staging_(*setup_.logical, setup_.physical, buffers_, setup_.options.noncoherent) {
   for (const auto& family : setup_.families) {
@@ -64,7 +75,8 @@ void Device::describe(arrowdevice_device_info& out) const {
   const bool publishes = std::ranges::any_of(
       setup_.families, [&](const Family& family) { return sets_events(setup_.physical.families[family.index]); });
   out.flags = ARROWDEVICE_DEVICE_WAIT_BLOCKS | (publishes ? ARROWDEVICE_DEVICE_EVENTS : 0u) |
-              (is_wrapped() ? ARROWDEVICE_DEVICE_WRAPPED : 0u);
+              (is_wrapped() ? ARROWDEVICE_DEVICE_WRAPPED : 0u) |
+              (buffers_.has_shareable_memory() ? ARROWDEVICE_DEVICE_SHAREABLE : 0u);
   out.staging_type = 0;
 }
 

@@ -38,7 +38,7 @@ class Chooser {
   const uint32_t allowed_;
 };
 
-UniqueMemory allocate(const LogicalDevice& device, const MemoryType& type, VkDeviceSize size) {
+UniqueMemory allocate(const LogicalDevice& device, const MemoryType& type, VkDeviceSize size, const void* next) {
   // Fails early, because drivers may crash on a request larger than the heap.
   if (size > type.heap_size) {
     throw Error(ENOMEM, format("%llu bytes on %s, whose heap holds %llu", static_cast<unsigned long long>(size),
@@ -46,6 +46,7 @@ UniqueMemory allocate(const LogicalDevice& device, const MemoryType& type, VkDev
   }
   VkMemoryAllocateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
+  info.pNext = next;
   info.allocationSize = size;
   info.memoryTypeIndex = type.index;
   return make_memory(device, info);
@@ -74,8 +75,9 @@ MemoryType choose_memory_type(const VkPhysicalDeviceMemoryProperties& memory, ui
   return *chosen;
 }
 
-Memory::Memory(const LogicalDevice& device, const MemoryType& type, VkDeviceSize size, VkDeviceSize granule, bool map)
-    : device_(device), size_(size), granule_(granule), memory_(allocate(device, type, size)) {
+Memory::Memory(const LogicalDevice& device, const MemoryType& type, VkDeviceSize size, VkDeviceSize granule, bool map,
+               const void* next)
+    : device_(device), size_(size), granule_(granule), memory_(allocate(device, type, size, next)) {
   if (!map) return;
   void* mapped = nullptr;
   device.check("vkMapMemory", device->vkMapMemory(device.handle(), memory_.get(), 0, VK_WHOLE_SIZE, 0, &mapped));

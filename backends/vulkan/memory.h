@@ -29,11 +29,12 @@ struct MemoryType {
 MemoryType choose_memory_type(const VkPhysicalDeviceMemoryProperties& memory, uint32_t allowed, Need need);
 
 // A VkDeviceMemory. It stays mapped for its whole life if the memory type allows it.
-// A VkDeviceMemory. It stays mapped for its whole life if the memory type allows it.
 class Memory {
  public:
-  // Flushes and invalidations are rounded to `granule`. It is 0 for memory that needs neither.
-  Memory(const LogicalDevice& device, const MemoryType& type, VkDeviceSize size, VkDeviceSize granule, bool map);
+  // Flushes and invalidations are rounded to `granule`. It is 0 for memory that needs neither. `next` continues the
+  // chain of VkMemoryAllocateInfo.
+  Memory(const LogicalDevice& device, const MemoryType& type, VkDeviceSize size, VkDeviceSize granule, bool map,
+         const void* next = nullptr);
 
   VkDeviceMemory handle() const noexcept { return memory_.get(); }
   VkDeviceSize size() const noexcept { return size_; }

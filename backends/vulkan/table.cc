@@ -69,6 +69,26 @@ struct Functions : ListedDevices<Devices, Device> {
             [&] { device.deallocate(buffer_of(buffer), queue != nullptr ? queue->submissions().get() : nullptr); });
   }
 
+  static void* shareable_allocate(Device& device, Queue*, int64_t size, int64_t) {
+    device.logical().check_not_lost();
+    return device.buffers().allocate_shareable(static_cast<VkDeviceSize>(size));
+  }
+
+  static void shareable_free(Device& device, Queue* queue, void* buffer) noexcept {
+    buffer_free(device, queue, buffer);
+  }
+
+  static void memory_export(Device& device, const void* buffer, arrowdevice_memory_record& out) {
+    device.buffers().describe_shareable(buffer_of(buffer), out);
+  }
+
+  static void* memory_import(Device& device, const arrowdevice_memory_record& record, int64_t& size) {
+    device.logical().check_not_lost();
+    return device.buffers().open_shared(record, size);
+  }
+
+  static void memory_close(Device& device, void* buffer) noexcept { buffer_free(device, nullptr, buffer); }
+
   static void* sub_buffer_create(Device& device, const void* buffer, int64_t offset, int64_t size) {
     if (offset < 0 || size <= 0) throw Error(EINVAL, "a sub-buffer with a negative offset or without bytes");
     device.logical().check_not_lost();

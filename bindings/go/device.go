@@ -62,6 +62,8 @@ const (
 	DeviceCopyBlocks DeviceFlags = C.ARROWDEVICE_DEVICE_COPY_BLOCKS
 	// DeviceStreamOrdered means that memory allocated for a queue is there after the queue's work so far.
 	DeviceStreamOrdered DeviceFlags = C.ARROWDEVICE_DEVICE_STREAM_ORDERED
+	// DeviceShareable means that the device has memory that other processes can open.
+	DeviceShareable DeviceFlags = C.ARROWDEVICE_DEVICE_SHAREABLE
 	// DeviceWrapped means that the application owns the context.
 	DeviceWrapped DeviceFlags = C.ARROWDEVICE_DEVICE_WRAPPED
 )

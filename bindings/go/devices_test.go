@@ -39,6 +39,22 @@ func forEachDevice(t *testing.T, test func(t *testing.T, to arrowdevice.Device))
 	}
 }
 
+// forEachShareableDevice leaves out devices whose memory other processes cannot open.
+func forEachShareableDevice(t *testing.T, test func(t *testing.T, on arrowdevice.Device)) {
+	t.Helper()
+	forEachDevice(t, func(t *testing.T, on arrowdevice.Device) {
+		info, err := on.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Flags&arrowdevice.DeviceShareable != 0 {
+			test(t, on)
+		} else if on == device(t, "cpu") || info.Type == arrowdevice.ExtDev {
+			t.Error("other processes cannot open the memory")
+		}
+	})
+}
+
 // pendingDevice returns a device on which copies do not finish while the tests run.
 func pendingDevice(t *testing.T) arrowdevice.Device {
 	t.Helper()

@@ -319,11 +319,10 @@ func TestMemoryComesBackFromProcessesThatAreKilled(t *testing.T) {
 }
 
 func TestEveryTypeSurvivesAHandle(t *testing.T) {
-	for _, place := range []string{"cpu", "ext_dev:0", "ext_dev:1"} {
-		on := device(t, place)
+	forEachShareableDevice(t, func(t *testing.T, on arrowdevice.Device) {
 		pool := poolWith(t, on, arrowdevice.PoolOptions{Shareable: true})
 		for name, sample := range samples {
-			t.Run(place+"/"+name, func(t *testing.T) {
+			t.Run(name, func(t *testing.T) {
 				want := sample.make(t, checked(t))
 				defer want.Release()
 				handle := inPoolOf(t, on, pool, want)
@@ -340,7 +339,7 @@ func TestEveryTypeSurvivesAHandle(t *testing.T) {
 				mustEqual(t, got, want)
 			})
 		}
-	}
+	})
 }
 
 func TestAnArrayThatIsCopiedWhenItIsOpenedDoesNotDependOnItsOwner(t *testing.T) {

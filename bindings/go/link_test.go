@@ -185,42 +185,39 @@ func TestMemoryComesBackFromClientsThatAreKilled(t *testing.T) {
 func TestEveryClientGetsTheArraysOfAServer(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	for _, place := range []string{"cpu", "ext_dev:0", "ext_dev:1"} {
-		t.Run(strings.ReplaceAll(place, ":", "_"), func(t *testing.T) {
-			on := device(t, place)
-			pool := poolWith(t, on, arrowdevice.PoolOptions{Shareable: true})
-			want := batches(t, checked(t), 5)
-			server, uri := newServer(t)
-			arrays := copiesIn(t, on, pool, want)
-			if err := server.AddArrays(ctx, "rows", want[0].Schema(), arrays...); err != nil {
+	forEachShareableDevice(t, func(t *testing.T, on arrowdevice.Device) {
+		pool := poolWith(t, on, arrowdevice.PoolOptions{Shareable: true})
+		want := batches(t, checked(t), 5)
+		server, uri := newServer(t)
+		arrays := copiesIn(t, on, pool, want)
+		if err := server.AddArrays(ctx, "rows", want[0].Schema(), arrays...); err != nil {
+			t.Fatal(err)
+		}
+		if arrays[0].Len() == 0 {
+			t.Error("the array was released")
+		}
+		for range 2 {
+			stream := connect(t, uri, arrowdevice.ConnectOptions{Never: true, MostBatches: 2, MostBytes: 1})
+			if schema, err := stream.Schema(ctx); err != nil || !schema.Equal(want[0].Schema()) {
+				t.Errorf("%v, %v", schema, err)
+			}
+			first, err := stream.Next(ctx)
+			if err != nil {
 				t.Fatal(err)
 			}
-			if arrays[0].Len() == 0 {
-				t.Error("the array was released")
+			if of, err := first.Device(); err != nil || of != on {
+				t.Errorf("the batch is on %v, %v", of, err)
 			}
-			for range 2 {
-				stream := connect(t, uri, arrowdevice.ConnectOptions{Never: true, MostBatches: 2, MostBytes: 1})
-				if schema, err := stream.Schema(ctx); err != nil || !schema.Equal(want[0].Schema()) {
-					t.Errorf("%v, %v", schema, err)
-				}
-				first, err := stream.Next(ctx)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if of, err := first.Device(); err != nil || of != on {
-					t.Errorf("the batch is on %v, %v", of, err)
-				}
-				if err := first.Validate(ctx, arrowdevice.Full); err != nil {
-					t.Error(err)
-				}
-				first.Release()
-				mustSend(t, stream, want[1:])
+			if err := first.Validate(ctx, arrowdevice.Full); err != nil {
+				t.Error(err)
 			}
-			if stats := statsOf(t, server); stats.Batches != 10 || stats.CopiedBytes != 0 {
-				t.Errorf("the statistics are %+v", stats)
-			}
-		})
-	}
+			first.Release()
+			mustSend(t, stream, want[1:])
+		}
+		if stats := statsOf(t, server); stats.Batches != 10 || stats.CopiedBytes != 0 {
+			t.Errorf("the statistics are %+v", stats)
+		}
+	})
 }
 
 func TestTheDeviceOfTheClientGetsTheBatches(t *testing.T) {

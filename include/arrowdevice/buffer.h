@@ -108,7 +108,7 @@ struct arrowdevice_pool_stats {
  *   `deallocate` is set.
  * - EINVAL if `allocate` is set together with ARROWDEVICE_POOL_WAIT_FOR_CONTEXT or
  *   ARROWDEVICE_POOL_SHAREABLE.
- * - ENOTSUP if ARROWDEVICE_POOL_SHAREABLE is set, and the backend has no such memory.
+ * - ENOTSUP if ARROWDEVICE_POOL_SHAREABLE is set, and the device lacks ARROWDEVICE_DEVICE_SHAREABLE.
  * - ENOTSUP if ARROWDEVICE_POOL_WAIT_FOR_CONTEXT is set, and the driver cannot record such an
  *   event.
  * - The general errors.

@@ -30,6 +30,7 @@ extern "C" {
 #define ARROWDEVICE_DEVICE_COPY_BLOCKS 32  /* some copies of host memory may wait for the queue's work */
 /* Memory allocated for a queue is usable only after the work that the queue has at the allocation. */
 #define ARROWDEVICE_DEVICE_STREAM_ORDERED 64
+#define ARROWDEVICE_DEVICE_SHAREABLE 128 /* the device has memory that other processes can open */
 
 /* Peer flags */
 #define ARROWDEVICE_PEER_ACCESS 1 /* the device uses the other device's memory in place */

@@ -79,7 +79,7 @@ struct arrowdevice_ipc_handle {
  *
  * Errors:
  * - EINVAL if the array does not match its schema, or if the pool is not shareable.
- * - ENOTSUP if the backend has no shareable memory, or if the schema has something that Arrow's IPC
+ * - ENOTSUP if the device has no shareable memory, or if the schema has something that Arrow's IPC
  *   format cannot express, such as a dictionary of dictionaries.
  * - ENOTSUP if ARROWDEVICE_COPY_NEVER is set and a copy is necessary. The message has the reason.
  * - EMFILE or ENFILE if there are no more descriptors.
@@ -109,7 +109,8 @@ ARROWDEVICE_API void arrowdevice_ipc_handle_release(struct arrowdevice_ipc_handl
  * reports. It checks the last offsets of texts and binaries too, and on devices with handles the
  * sizes of variadic buffers. It reads no other data. arrowdevice_array_validate() checks the rest.
  *
- * Memory of the CPU is mapped for reading only. A write to it ends the process.
+ * The array must not be written. Memory of the CPU is mapped for reading only, so a write ends the
+ * process.
  *
  * @param bytes          The handle's bytes.
  * @param size           Number of bytes.

@@ -133,7 +133,7 @@ ARROWDEVICE_API int arrowdevice_server_add_stream(struct arrowdevice_server* ser
  * Errors:
  * - EINVAL if the name is empty, `n` is negative, or an array does not fit. EEXIST if the server has
  *   a stream of that name.
- * - ENOTSUP if the arrays cannot be shared: the backend has no shareable memory, a copy is necessary
+ * - ENOTSUP if the arrays cannot be shared: the device has no shareable memory, a copy is necessary
  *   and ruled out, or the schema has something that Arrow's IPC format cannot express.
  * - All errors of arrowdevice_array_copy().
  * Thread-safety: per object. Blocks until the copies are complete.

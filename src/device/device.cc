@@ -30,6 +30,7 @@ Device::Device(const backend::Backend& backend, ArrowDeviceType type, int64_t id
   info_.sub_buffer_alignment = 1;
   info_.numa_node = -1;
   backend_.call("device_get_info", backend_.table().device_get_info, handle_, &info_);
+  if (backend_.table().shareable_allocate == nullptr) info_.flags &= ~uint64_t{ARROWDEVICE_DEVICE_SHAREABLE};
   info_.device_type = type;
   info_.device_id = id;
   info_.numa_node = std::max(info_.numa_node, -1);

@@ -118,7 +118,7 @@ class Device {
   void staging_free(void* memory) noexcept;
 
   // Returns true if the backend has memory that other processes can open.
-  bool has_shareable_memory() const noexcept { return backend_.table().shareable_allocate != nullptr; }
+  bool has_shareable_memory() const noexcept { return (info_.flags & ARROWDEVICE_DEVICE_SHAREABLE) != 0; }
 
   // Allocates and frees `size` > 0 bytes of that memory. Throws ENOTSUP if the backend has none.
   void* shareable_allocate(Queue* queue, int64_t size);

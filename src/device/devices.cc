@@ -77,7 +77,17 @@ Device& Devices::get(ArrowDeviceType type, int64_t id) {
 }
 
 bool Devices::has_shareable_memory(ArrowDeviceType type) {
-  return backend_of(type).table().shareable_allocate != nullptr;
+  if (backend_of(type).table().shareable_allocate == nullptr) return false;
+  bool has_any = false;
+  for (int64_t id = 0; id < count(type); ++id) {
+    try {
+      if (!get(type, id).has_shareable_memory()) return false;
+      has_any = true;
+    } catch (const Error& error) {
+      if (error.code() == ENOMEM) throw;
+    }
+  }
+  return has_any;
 }
 
 Device& Devices::open(const backend::Backend& backend, ArrowDeviceType type, int64_t id) {

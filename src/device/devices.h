@@ -26,8 +26,8 @@ class Devices {
 
   int64_t count(ArrowDeviceType type);
 
-  // Returns true if the backend of a type has memory that other processes can open. Opens no device. Throws ENODEV or
-  // ENOTSUP if the type has no backend.
+  // Returns true if all devices of a type that can be opened have memory that other processes can open. Throws ENODEV
+  // or ENOTSUP if the type has no backend.
   bool has_shareable_memory(ArrowDeviceType type);
 
   // Returns all devices of all backends, ordered by type, then id. Loads every backend. Device types that fail are

@@ -44,7 +44,7 @@ Pool::Memory memory_of(const arrowdevice_pool_options& options, Pool::Memory mem
 void check_shareable(const Device& device, const arrowdevice_pool_options& options) {
   if (options.allocate != nullptr) throw Error(EINVAL, "POOL_SHAREABLE and an allocator rule each other out");
   if (device.has_shareable_memory()) return;
-  throw Error(ENOTSUP, "the backend of " + device.text() + " has no memory that other processes can open");
+  throw Error(ENOTSUP, device.text() + " has no memory that other processes can open");
 }
 
 }  // namespace

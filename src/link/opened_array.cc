@@ -185,21 +185,22 @@ class Opening {
 
 }  // namespace
 
-// The id is usually the same in both processes.
+// The id is usually the same in both processes. A device without a UUID is found by its id alone.
 device::Device& find_device(const HandleMessage& message) {
   if (message.device_type == ARROW_DEVICE_CPU) return device::Devices::instance().cpu();
   const int64_t count = device::Devices::instance().count(message.device_type);
   const bool has_uuid = std::ranges::any_of(message.device_uuid, [](uint8_t byte) { return byte != 0; });
-  if (has_uuid && message.device_id >= 0 && message.device_id < count) {
+  if (message.device_id >= 0 && message.device_id < count) {
     if (auto* const device = device_if_same(message, message.device_id)) return *device;
   }
   for (int64_t id = 0; has_uuid && id < count; ++id) {
     if (id == message.device_id) continue;
     if (auto* const device = device_if_same(message, id)) return *device;
   }
-  throw Error(ENODEV, "the array is on a " + backend::device_type_text(message.device_type) + " device with UUID " +
-                          uuid_text(message.device_uuid) + ", which is none of the " + std::to_string(count) +
-                          " that this process sees");
+  const auto which =
+      has_uuid ? "UUID " + uuid_text(message.device_uuid) : "id " + std::to_string(message.device_id) + " and no UUID";
+  throw Error(ENODEV, "the array is on a " + backend::device_type_text(message.device_type) + " device with " + which +
+                          ", which is none of the " + std::to_string(count) + " that this process sees");
 }
 
 void open_array(const schema::Tree& tree, const HandleMessage& message, std::shared_ptr<OpenedAllocations> opened,

@@ -47,7 +47,7 @@ std::shared_ptr<device::Pool> pool_for_copies(device::Device& device, const tran
 ShareableArray make_shareable(ArrowDeviceArray& inout, const schema::Tree& tree, device::Device& device,
                               const transfer::CopyOptions& options, ArrowDeviceArray* copy) {
   if (!device.has_shareable_memory()) {
-    throw Error(ENOTSUP, "the backend of " + device.text() + " has no memory that other processes can open");
+    throw Error(ENOTSUP, device.text() + " has no memory that other processes can open");
   }
   auto copying = options;
   copying.pool = pool_for_copies(device, options);

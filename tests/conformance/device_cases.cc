@@ -18,7 +18,7 @@ void describes_itself(Subject& subject) {
   for (const int64_t alignment : {info.buffer_alignment, info.sub_buffer_alignment}) {
     expect(alignment > 0 && (alignment & (alignment - 1)) == 0, "an alignment is no power of two");
   }
-  expect((info.flags & ~uint64_t{127}) == 0, "it has flags that do not exist");
+  expect((info.flags & ~uint64_t{255}) == 0, "it has flags that do not exist");
   expect((info.flags & ARROWDEVICE_DEVICE_WRAPPED) == 0, "it says that it was wrapped");
   expect((info.flags & ARROWDEVICE_DEVICE_HOST_READABLE) == 0 || (info.flags & ARROWDEVICE_DEVICE_ADDRESSES) != 0,
          "the CPU reads handles");

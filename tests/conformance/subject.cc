@@ -20,17 +20,6 @@ bool knows_bounds(const arrowdevice_device_info& info) {
          std::ranges::find(kLookingUp, std::string_view(info.backend)) != std::end(kLookingUp);
 }
 
-bool has_shareable_memory(arrowdevice_device* device) {
-  auto options = sized<arrowdevice_pool_options>();
-  options.flags = ARROWDEVICE_POOL_SHAREABLE;
-  arrowdevice_pool* pool = nullptr;
-  arrowdevice_error error{};
-  const int code = arrowdevice_pool_create(device, &options, &pool, &error);
-  arrowdevice_pool_destroy(pool);
-  if (code != ENOTSUP) expect(code == 0, error.message);
-  return code == 0;
-}
-
 }  // namespace
 
 void expect_clean(const std::string& problem, const std::string& of, Where where) {
@@ -61,7 +50,7 @@ Subject::Subject(arrowdevice_device* device) : device_(device), info_(describe(d
   if ((in & out & ARROWDEVICE_PEER_COPY) != 0) abilities_ |= kNeedsDirect;
   if (!finishes_copies(info_) && (peer_ != nullptr || Gate::is_offered(info_))) abilities_ |= kNeedsBacklog;
   if (knows_bounds(info_)) abilities_ |= kNeedsBounds;
-  if (has_shareable_memory(device_)) abilities_ |= kNeedsShareable;
+  if ((info_.flags & ARROWDEVICE_DEVICE_SHAREABLE) != 0) abilities_ |= kNeedsShareable;
 }
 
 Subject::Array Subject::copy(const ArrowDeviceArray& array, const ArrowSchema& schema, arrowdevice_device* to,

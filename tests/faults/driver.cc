@@ -18,6 +18,7 @@ struct Vendor {
   const char* name;
   ArrowDeviceType addresses, handles;  // the types of devices with such buffers, or 0
   const char* copy;                    // a call that each copy from a device makes
+  bool is_shareable = false;           // other processes can open the memory
 };
 
 // Pinned memory takes the place of handles, so that operations between two types of devices use it.
@@ -25,17 +26,18 @@ constexpr Vendor kVendors[] = {
     {"cuda", ARROW_DEVICE_CUDA, ARROW_DEVICE_CUDA_HOST, "cuMemcpyAsync"},
     {"hip", ARROW_DEVICE_ROCM, ARROW_DEVICE_ROCM_HOST, "hipMemcpyAsync"},
     {"level_zero", ARROW_DEVICE_ONEAPI, 0, "zeCommandListAppendMemoryCopy"},
-    {"opencl", 0, ARROW_DEVICE_OPENCL, "clFlush"},
-    {"vulkan", 0, ARROW_DEVICE_VULKAN, "vkQueueSubmit"},
+    {"opencl", 0, ARROW_DEVICE_OPENCL, "clFlush", true},
+    {"vulkan", 0, ARROW_DEVICE_VULKAN, "vkQueueSubmit", true},
 };
 
 // The functions whose work is that of a backend. The rest of the library does the same on all devices.
 constexpr std::string_view kFunctions[] = {
-    "array_copy",    "array_export",    "array_import",     "array_release",     "array_release_after",
-    "array_to_host", "array_to_device", "array_wait",       "buffer_allocate",   "buffer_free",
-    "pool_create",   "pool_destroy",    "pool_trim",        "queue_copy",        "queue_create",
-    "queue_destroy", "queue_finish",    "queue_wait_array", "sub_buffer_create", "view_release_after",
-    "array_is_ready"};
+    "array_copy",          "array_export",         "array_import",         "array_release",
+    "array_release_after", "array_to_host",        "array_to_device",      "array_wait",
+    "buffer_allocate",     "buffer_free",          "pool_create",          "pool_destroy",
+    "pool_trim",           "queue_copy",           "queue_create",         "queue_destroy",
+    "queue_finish",        "queue_wait_array",     "sub_buffer_create",    "view_release_after",
+    "array_is_ready",      "array_get_ipc_handle", "array_open_ipc_handle"};
 
 // Variants that need the simulation, and variants with the same calls as another.
 constexpr const char* kLeftOut[] = {"with another device", "of a pending copy", "validated", "whole"};
@@ -105,7 +107,7 @@ bool can_play(const Operation& operation) {
                                  machine.is_registered && !machine.has_pinned && !machine.has_plugin;
   if (!has_plain_machine || operation.at_first_use) return false;
   if (std::ranges::find(kFunctions, operation.function) == std::end(kFunctions)) return false;
-  if (std::ranges::any_of(kLeftOut, has)) return false;
+  if (std::ranges::any_of(kLeftOut, has) || (has("ipc_handle") && !vendor().is_shareable)) return false;
   if (has("array_to_device") && !has("the CPU")) return false;  // like array_copy
   if (has(", async") && (has("array_to_device") || has("the same"))) return false;
   if (!has("addresses") && !has("handles")) return false;

@@ -34,7 +34,8 @@ constexpr std::array kDeviceFlags{Name{ARROWDEVICE_DEVICE_ADDRESSES, "addresses"
                                   Name{ARROWDEVICE_DEVICE_WAIT_BLOCKS, "wait_blocks"},
                                   Name{ARROWDEVICE_DEVICE_WRAPPED, "wrapped"},
                                   Name{ARROWDEVICE_DEVICE_COPY_BLOCKS, "copy_blocks"},
-                                  Name{ARROWDEVICE_DEVICE_STREAM_ORDERED, "stream_ordered"}};
+                                  Name{ARROWDEVICE_DEVICE_STREAM_ORDERED, "stream_ordered"},
+                                  Name{ARROWDEVICE_DEVICE_SHAREABLE, "shareable"}};
 constexpr std::array kPeerFlags{Name{ARROWDEVICE_PEER_ACCESS, "access"}, Name{ARROWDEVICE_PEER_REMOTE, "remote"},
                                 Name{ARROWDEVICE_PEER_COPY, "copy"}};
 

@@ -127,7 +127,7 @@ class Device:
 
     __slots__ = ("_core", "_info")
 
-    _ADDRESSES, _HOST_READABLE, _EVENTS, _WAIT_BLOCKS, _WRAPPED, _COPY_BLOCKS = 1, 2, 4, 8, 16, 32
+    _ADDRESSES, _HOST_READABLE, _EVENTS, _WAIT_BLOCKS, _WRAPPED, _COPY_BLOCKS, _SHAREABLE = 1, 2, 4, 8, 16, 32, 128
     _PEER_ACCESS, _PEER_COPY, _PEER_REMOTE = 1, 2, 4
 
     def __init__(self, name: str | DeviceType | tuple[int, int]) -> None:
@@ -281,6 +281,11 @@ class Device:
     def copies_block(self) -> bool:
         """True if copies of pageable host memory may wait for a queue's work."""
         return self._flag(self._COPY_BLOCKS)
+
+    @property
+    def is_shareable(self) -> bool:
+        """True if the device has memory that other processes can open."""
+        return self._flag(self._SHAREABLE)
 
     @property
     def is_wrapped(self) -> bool:

@@ -2,6 +2,7 @@
 """The wheel's command `arrowdevice` and `python -m arrowdevice` are the tool, with the plugins of the wheel."""
 
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import sysconfig
 import time
+import urllib.parse
 
 import pyarrow as pa
 import pytest
@@ -161,9 +163,9 @@ def address(name):
 
 
 @contextlib.contextmanager
-def served(uri, path, *options):
-    """Runs the tool, which offers a file. Gives its process, and its first line, which is empty if it refuses the file."""
-    words = [TOOL, "serve", f"--at={uri}", *options, path]
+def served(uri, *words):
+    """Runs the tool, which offers files. Gives its process, and its first line, which is empty if it refuses a file."""
+    words = [TOOL, "serve", f"--at={uri}", *words]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             yield process, process.stdout.readline()
@@ -171,15 +173,11 @@ def served(uri, path, *options):
             process.kill()
 
 
-def is_shareable(device):
-    return device.device_type in (arrowdevice.DeviceType.CPU, arrowdevice.DeviceType.EXT_DEV)
-
-
 def test_a_client_in_python_reads_from_the_tool(device, tmp_path):
     path = written(tmp_path / "rows.arrows", pa.ipc.new_stream)
     uri = address(device.name)
     with served(uri, path, f"--device={device.name}", "--once") as (server, line):
-        if not is_shareable(device):
+        if not device.is_shareable:
             assert server.wait(60) == 1 and "no memory that other processes can open" in server.stderr.read()
             return
         assert line.startswith(f"{uri}?name=rows: 5 rows in 2 batches, 7 columns, ")
@@ -194,7 +192,7 @@ def test_a_client_in_python_reads_from_the_tool(device, tmp_path):
 def test_the_tool_reads_from_a_server_in_python(device):
     there = arrowdevice.to_device(arrowdevice.Table(ROWS), device)
     with arrowdevice.Server(address(device.name)) as server:
-        if not is_shareable(device):
+        if not device.is_shareable:
             with pytest.raises(arrowdevice.NotSupportedError, match="no memory that other processes can open"):
                 server.add("rows", there)
             return
@@ -205,26 +203,41 @@ def test_the_tool_reads_from_a_server_in_python(device):
         assert [answer[key] for key in ("rows", "batches", "columns")] == [3, 1, 7]
 
 
-@pytest.mark.skipif(not os.path.isdir(GOLDEN), reason="Arrow's golden files are not here")
-def test_golden_files_go_from_the_tool_to_python():
-    compared = 0
+@functools.cache
+def golden_tables():
+    """Returns the golden files that the tool offers, as tables of pyarrow."""
+    tables = {}
     for path in sorted(pathlib.Path(GOLDEN).rglob("*.stream")):
         try:
             with pa.ipc.open_stream(path) as reader:
                 expected = reader.read_all()
         except (pa.ArrowException, NotImplementedError):
             continue  # of a type that this pyarrow does not know, or big-endian
-        uri = address(path.stem)
-        with served(uri, path) as (server, line):
-            if not line:
+        with served(address(path.stem), path) as (server, line):
+            if line:
+                tables[path] = expected
+            else:
                 why = server.communicate(timeout=60)[1]
                 assert re.search("compressed|in parts|dictionar|big-endian", why), (path, why)
-                continue
-            with arrowdevice.connect(uri, copy=False, timeout=60) as stream:
-                batches = [pa.record_batch(batch) for batch in stream]
-        received = pa.Table.from_batches(batches, None if batches else expected.schema)
-        assert (received.num_rows, received.column_names) == (expected.num_rows, expected.column_names)
-        for name, ours, theirs in zip(expected.column_names, received.columns, expected.columns):
-            assert ours.equals(theirs) or repr(ours.to_pylist()) == repr(theirs.to_pylist()), (path, name)  # NaN
-        compared += 1
-    assert compared > 10
+    assert len(tables) > 10
+    return tables
+
+
+@pytest.mark.skipif(not os.path.isdir(GOLDEN), reason="Arrow's golden files are not here")
+def test_golden_files_go_from_the_tool_to_python(device):
+    if not device.is_shareable:
+        pytest.skip(f"{device.name} has no memory that other processes can open")
+    uri = address(f"golden-{device.name}")
+    tables = golden_tables()
+    with served(uri, *tables, f"--device={device.name}") as (server, line):
+        assert line
+        for path, expected in tables.items():
+            with arrowdevice.connect(f"{uri}?name={urllib.parse.quote(path.stem)}", copy=False, timeout=60) as stream:
+                batches = [pa.record_batch(arrowdevice.to_device(batch, "cpu")) for batch in stream]
+            received = pa.Table.from_batches(batches, None if batches else expected.schema)
+            assert (received.num_rows, received.column_names) == (expected.num_rows, expected.column_names)
+            for name, ours, theirs in zip(expected.column_names, received.columns, expected.columns):
+                assert ours.equals(theirs) or repr(ours.to_pylist()) == repr(theirs.to_pylist()), (path, name)  # NaN
+        del batches, received
+        server.terminate()
+        assert server.communicate(timeout=60)[0].endswith("Copied nothing.\n")

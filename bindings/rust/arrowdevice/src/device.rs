@@ -258,6 +258,8 @@ pub struct DeviceInfo {
     pub copy_blocks: bool,
     /// True if memory that is allocated for a queue is there after the queue's work so far.
     pub stream_ordered: bool,
+    /// True if the device has memory that other processes can open.
+    pub shareable: bool,
     /// True if the application owns the context.
     pub wrapped: bool,
     /// Type of the device's pinned host memory.
@@ -285,6 +287,7 @@ impl DeviceInfo {
             wait_blocks: has(sys::ARROWDEVICE_DEVICE_WAIT_BLOCKS),
             copy_blocks: has(sys::ARROWDEVICE_DEVICE_COPY_BLOCKS),
             stream_ordered: has(sys::ARROWDEVICE_DEVICE_STREAM_ORDERED),
+            shareable: has(sys::ARROWDEVICE_DEVICE_SHAREABLE),
             wrapped: has(sys::ARROWDEVICE_DEVICE_WRAPPED),
             staging_type: (raw.staging_type != 0).then_some(DeviceType(raw.staging_type)),
             numa_node: u32::try_from(raw.numa_node).ok(),

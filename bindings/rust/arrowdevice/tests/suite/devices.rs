@@ -22,6 +22,15 @@ pub(crate) fn tested() -> Vec<Device> {
     devices
 }
 
+/// Returns the tested devices whose memory other processes can open.
+pub(crate) fn shareable() -> Vec<Device> {
+    let devices: Vec<Device> = tested().into_iter().filter(|device| device.info().unwrap().shareable).collect();
+    for name in ["cpu", "ext_dev:0", "ext_dev:1"] {
+        assert!(devices.contains(&device(name)), "{name}");
+    }
+    devices
+}
+
 pub(crate) fn device(name: &str) -> Device {
     Device::find_by_name(name).unwrap_or_else(|error| panic!("{name}: {error}; {:#?}", backend_reports()))
 }

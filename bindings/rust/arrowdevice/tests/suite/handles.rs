@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray, cast::AsArray, types::Int64Type};
 use arrowdevice::{Array, CopyOptions, Device, ErrorKind, IpcHandle, Pool, PoolOptions, Queue, Sharing, Validation};
 
-use crate::devices::device;
+use crate::devices::{device, shareable};
 use crate::types;
 
 #[path = "../../examples/handle/socket.rs"]
@@ -187,7 +187,7 @@ fn memory_comes_back_from_processes_that_are_killed() {
 
 #[test]
 fn every_type_survives_a_handle() {
-    for device in ["cpu", "ext_dev:0", "ext_dev:1"].map(device) {
+    for device in shareable() {
         let pool = shareable_pool_of(device);
         for (name, array) in types::all() {
             let mut there = in_pool_of(device, &array, &pool);

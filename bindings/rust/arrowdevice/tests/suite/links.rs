@@ -17,15 +17,12 @@ use arrowdevice::{
 
 use crate::bounded::{LIMIT, returns};
 use crate::counted::{self, Count, Dropped};
-use crate::devices::{device, wrapped};
+use crate::devices::{device, shareable, wrapped};
 use crate::streams::{batches, failing, host, produced, schema, waiting};
 use crate::types;
 
 /// If it is set, this process is the client of another test. The variable has the address.
 const IS_PEER: &str = "ARROWDEVICE_TEST_IS_PEER";
-
-/// Devices whose memory other processes can open.
-const SHAREABLE: [&str; 3] = ["cpu", "ext_dev:0", "ext_dev:1"];
 
 /// A server at an address of its own.
 struct Served {
@@ -115,7 +112,7 @@ fn assert_comes_back(pool: &Pool) {
 
 #[test]
 fn first_client_gets_a_stream_and_later_ones_get_busy() {
-    for device in SHAREABLE.map(device) {
+    for device in shareable() {
         let served = served();
         let there = numbers().into_device(device, StreamOptions::new()).unwrap();
         let canceller = there.canceller();
@@ -152,7 +149,7 @@ fn every_client_gets_arrays_without_a_copy() {
     if let Ok(uri) = std::env::var(IS_PEER) {
         return read_shared(&uri);
     }
-    for device in SHAREABLE.map(device) {
+    for device in shareable() {
         let (served, pool) = (served(), shareable_pool(device));
         let mut arrays = shareable_numbers(device, &pool);
         served.server.add_arrays("numbers", &schema(), &mut arrays).unwrap();
@@ -170,7 +167,7 @@ fn every_client_gets_arrays_without_a_copy() {
 
 #[test]
 fn another_process_reads_arrays_without_a_copy() {
-    for device in SHAREABLE.map(device) {
+    for device in shareable() {
         let (served, pool) = (served(), shareable_pool(device));
         let mut arrays = shareable_numbers(device, &pool);
         served.server.add_arrays("numbers", &schema(), &mut arrays).unwrap();
@@ -190,7 +187,7 @@ fn another_process_reads_arrays_without_a_copy() {
 
 #[test]
 fn every_type_survives_a_link() {
-    for device in SHAREABLE.map(device) {
+    for device in shareable() {
         let (served, pool) = (served(), shareable_pool(device));
         for (name, array) in types::all() {
             let there = in_pool(device, &pool, Array::from_arrow(&array).unwrap());
@@ -344,8 +341,8 @@ fn client_gets_the_batches_before_an_error_of_the_stream() {
 
 #[test]
 fn batches_go_to_the_device_of_the_client() {
-    for from in SHAREABLE.map(device) {
-        for to in SHAREABLE.map(device) {
+    for from in shareable() {
+        for to in shareable() {
             let served = served();
             let there = numbers().into_device(from, StreamOptions::new()).unwrap();
             served.server.add_stream("numbers", there).unwrap();

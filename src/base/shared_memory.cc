@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cpu/shared_memory.h"
+#include "base/shared_memory.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -110,12 +110,15 @@ void SharedMemory::describe(const void* memory, arrowdevice_memory_record& out) 
   out.size = found->second.size;
 }
 
-const void* SharedMemory::open(const arrowdevice_memory_record& record, int64_t& size) {
+void* SharedMemory::open(const arrowdevice_memory_record& record, Access access, int64_t& size) {
   if (record.kind != ARROWDEVICE_MEMORY_DESCRIPTOR || record.descriptor < 0) {
     throw Error(EINVAL, format("host memory is opened by a descriptor, and the record has kind %d", record.kind));
   }
   size = checked_size(record.descriptor);
-  void* const memory = mmap(nullptr, static_cast<size_t>(size), PROT_READ, MAP_SHARED, record.descriptor, 0);
+  const bool is_read_only = access == Access::kRead;
+  const int rights = is_read_only ? PROT_READ : PROT_READ | PROT_WRITE;
+  const int kind = is_read_only ? MAP_SHARED : MAP_PRIVATE | MAP_NORESERVE;
+  void* const memory = mmap(nullptr, static_cast<size_t>(size), rights, kind, record.descriptor, 0);
   if (memory == MAP_FAILED) refuse(errno, "mmap", size);
   try {
     add(memory, {{}, size});

@@ -25,10 +25,15 @@ class SharedMemory {
   // Describes memory of allocate(), by its start. Throws EINVAL for other memory.
   void describe(const void* memory, arrowdevice_memory_record& out);
 
-  // Maps the file of a record for reading. Throws EINVAL if the file may shrink, or has fewer pages than its size. A
-  // missing page costs memory of this process when it is read. A hostile owner can hide that pages are missing, by
-  // pages behind the end of the file.
-  const void* open(const arrowdevice_memory_record& record, int64_t& size);
+  enum class Access {
+    kRead,           // a write is a SIGSEGV
+    kPrivateWrites,  // a write changes a copy of the page, which only this process sees
+  };
+
+  // Maps the file of a record. Throws EINVAL if the file may shrink, or has fewer pages than its size. A missing page
+  // costs memory of this process when it is read. A hostile owner can hide that pages are missing, by pages behind the
+  // end of the file.
+  void* open(const arrowdevice_memory_record& record, Access access, int64_t& size);
   void close(const void* memory) noexcept;
 
  private:
