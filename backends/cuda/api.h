@@ -15,6 +15,7 @@ using CUgreenCtx = struct CUgreenCtx_st*;
 using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
 using CUmemoryPool = struct CUmemPoolHandle_st*;
+using CUmemGenericAllocationHandle = unsigned long long;
 using cuuint64_t = uint64_t;
 
 struct CUuuid {
@@ -75,6 +76,8 @@ struct CUuuid {
   X(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 83)                                \
   X(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, 89)                     \
   X(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES, 100) \
+  X(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 102)          \
+  X(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, 103)  \
   X(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 115)
 
 #define ARROWDEVICE_CUDA_POINTER_ATTRIBUTES(X) \
@@ -114,7 +117,11 @@ struct CUuuid {
 
 #define ARROWDEVICE_CUDA_ALLOCATION_TYPES(X) X(CU_MEM_ALLOCATION_TYPE_PINNED, 1)
 
-#define ARROWDEVICE_CUDA_HANDLE_TYPES(X) X(CU_MEM_HANDLE_TYPE_NONE, 0)
+#define ARROWDEVICE_CUDA_HANDLE_TYPES(X) \
+  X(CU_MEM_HANDLE_TYPE_NONE, 0)          \
+  X(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 1)
+
+#define ARROWDEVICE_CUDA_GRANULARITIES(X) X(CU_MEM_ALLOC_GRANULARITY_MINIMUM, 0)
 
 #define ARROWDEVICE_CUDA_ACCESS_FLAGS(X) X(CU_MEM_ACCESS_FLAGS_PROT_READWRITE, 3)
 
@@ -134,6 +141,7 @@ enum CUmemcpyFlags : unsigned { ARROWDEVICE_CUDA_COPY_FLAGS(X) };
 enum CUmemPool_attribute : unsigned { ARROWDEVICE_CUDA_POOL_ATTRIBUTES(X) };
 enum CUmemAllocationType : unsigned { ARROWDEVICE_CUDA_ALLOCATION_TYPES(X) };
 enum CUmemAllocationHandleType : unsigned { ARROWDEVICE_CUDA_HANDLE_TYPES(X) };
+enum CUmemAllocationGranularity_flags : unsigned { ARROWDEVICE_CUDA_GRANULARITIES(X) };
 enum CUmemAccess_flags : unsigned { ARROWDEVICE_CUDA_ACCESS_FLAGS(X) };
 enum CUmemLocationType : unsigned { ARROWDEVICE_CUDA_LOCATION_TYPES(X) };
 #undef X
@@ -166,6 +174,19 @@ struct CUmemPoolProps {
   CUmemLocation location;
   void* win32SecurityAttributes;
   unsigned char reserved[64];  // later versions use some of these bytes, where 0 means the default
+};
+
+struct CUmemAllocationProp {
+  CUmemAllocationType type;
+  CUmemAllocationHandleType requestedHandleTypes;
+  CUmemLocation location;
+  void* win32HandleMetaData;
+  struct {
+    unsigned char compressionType;
+    unsigned char gpuDirectRDMACapable;
+    unsigned short usage;
+    unsigned char reserved[4];
+  } allocFlags;
 };
 
 struct CUmemAccessDesc {

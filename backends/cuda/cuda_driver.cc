@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/cuda_driver.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -76,6 +78,20 @@ class CudaDriver final : public cuda_like::Driver {
         cuda_.cuMemAllocManaged != nullptr && has(device, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY);
     properties.shares_managed_memory = has(device, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
     properties.reads_host_pages = has(device, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES);
+    const bool knows_sharing =
+        cuda_.cuMemGetAllocationGranularity != nullptr && cuda_.cuMemCreate != nullptr &&
+        cuda_.cuMemRelease != nullptr && cuda_.cuMemAddressReserve != nullptr && cuda_.cuMemAddressFree != nullptr &&
+        cuda_.cuMemMap != nullptr && cuda_.cuMemUnmap != nullptr && cuda_.cuMemSetAccess != nullptr &&
+        cuda_.cuMemExportToShareableHandle != nullptr && cuda_.cuMemImportFromShareableHandle != nullptr &&
+        cuda_.cuMemRetainAllocationHandle != nullptr && cuda_.cuMemsetD8Async != nullptr;
+    if (knows_sharing && has(device, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) &&
+        has(device, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED)) {
+      const auto memory = shareable_memory_of(ordinal);
+      size_t granularity = 0;
+      cuda_.check("cuMemGetAllocationGranularity",
+                  cuda_.cuMemGetAllocationGranularity(&granularity, &memory, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+      properties.shareable_granularity = static_cast<int64_t>(granularity);
+    }
     return properties;
   }
 
@@ -221,6 +237,55 @@ class CudaDriver final : public cuda_like::Driver {
 
   void free_on(Stream stream, void* memory) override {
     cuda_.check("cuMemFreeAsync", cuda_.cuMemFreeAsync(address_of(memory), native(stream)));
+  }
+
+  // The memory is freed with its last mapping in any process and its last descriptor.
+  void* allocate_shareable(int ordinal, std::span<const int> users, int64_t size) override {
+    const auto properties = shareable_memory_of(ordinal);
+    CUmemGenericAllocationHandle memory = 0;
+    cuda_.check("cuMemCreate", cuda_.cuMemCreate(&memory, static_cast<size_t>(size), &properties, 0), bytes_text(size));
+    return map_and_release(memory, users, size);
+  }
+
+  void free_shareable(void* memory, int64_t size) override {
+    const auto n = static_cast<size_t>(size);
+    const CUresult unmapped = cuda_.cuMemUnmap(address_of(memory), n);
+    const CUresult freed = cuda_.cuMemAddressFree(address_of(memory), n);
+    cuda_.check("cuMemUnmap", unmapped);
+    cuda_.check("cuMemAddressFree", freed);
+  }
+
+  FileDescriptor export_memory(const void* memory) override {
+    CUmemGenericAllocationHandle handle = 0;
+    cuda_.check("cuMemRetainAllocationHandle",
+                cuda_.cuMemRetainAllocationHandle(&handle, const_cast<void*>(memory)));
+    int number = -1;
+    const CUresult exported =
+        cuda_.cuMemExportToShareableHandle(&number, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+    FileDescriptor descriptor(exported == CUDA_SUCCESS ? number : -1);
+    const CUresult released = cuda_.cuMemRelease(handle);
+    cuda_.check("cuMemExportToShareableHandle", exported);
+    cuda_.check("cuMemRelease", released);
+    if (::fcntl(descriptor.get(), F_SETFD, FD_CLOEXEC) != 0) {
+      throw Error(errno, format("a descriptor of CUDA memory does not close on exec: %s", std::strerror(errno)));
+    }
+    return descriptor;
+  }
+
+  void* import_memory(std::span<const int> users, int descriptor, int64_t size) override {
+    CUmemGenericAllocationHandle memory = 0;
+    const CUresult result = cuda_.cuMemImportFromShareableHandle(
+        &memory, reinterpret_cast<void*>(static_cast<uintptr_t>(descriptor)), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+    if (result == CUDA_ERROR_INVALID_VALUE) {
+      throw Error(EINVAL, format("descriptor %d is no memory of a GPU", descriptor), {}, result);
+    }
+    cuda_.check("cuMemImportFromShareableHandle", result);
+    return map_and_release(memory, users, size);
+  }
+
+  void clear(void* memory, int64_t size, Stream stream) override {
+    cuda_.check("cuMemsetD8Async",
+                cuda_.cuMemsetD8Async(address_of(memory), 0, static_cast<size_t>(size), native(stream)));
   }
 
   void device_get_memory_info(int64_t* free_bytes, int64_t* total_bytes) override {
@@ -415,6 +480,39 @@ class CudaDriver final : public cuda_like::Driver {
 
   void set_attribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) const {
     cuda_.check("cuMemPoolSetAttribute", cuda_.cuMemPoolSetAttribute(pool, attribute, value));
+  }
+
+  CUmemAllocationProp shareable_memory_of(int ordinal) const {
+    CUmemAllocationProp properties{};
+    properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    properties.location = location_of(ordinal);
+    return properties;
+  }
+
+  // Maps memory at an address of its own, and releases the handle, because the mapping keeps the memory.
+  void* map_and_release(CUmemGenericAllocationHandle memory, std::span<const int> users, int64_t size) const {
+    const auto n = static_cast<size_t>(size);
+    CUdeviceptr address = 0;
+    const CUresult reserved = cuda_.cuMemAddressReserve(&address, n, 0, 0, 0);
+    const CUresult mapped = reserved == CUDA_SUCCESS ? cuda_.cuMemMap(address, n, 0, memory, 0) : reserved;
+    const CUresult released = cuda_.cuMemRelease(memory);
+    try {
+      cuda_.check("cuMemAddressReserve", reserved, bytes_text(size));
+      if (mapped == CUDA_ERROR_INVALID_VALUE) {
+        throw Error(EINVAL, "the memory has less than " + bytes_text(size), {}, mapped);
+      }
+      cuda_.check("cuMemMap", mapped, bytes_text(size));
+      cuda_.check("cuMemRelease", released);
+      std::vector<CUmemAccessDesc> access;
+      for (const int user : users) access.push_back({location_of(user), CU_MEM_ACCESS_FLAGS_PROT_READWRITE});
+      cuda_.check("cuMemSetAccess", cuda_.cuMemSetAccess(address, n, access.data(), access.size()), bytes_text(size));
+    } catch (...) {
+      if (mapped == CUDA_SUCCESS) static_cast<void>(cuda_.cuMemUnmap(address, n));
+      if (reserved == CUDA_SUCCESS) static_cast<void>(cuda_.cuMemAddressFree(address, n));
+      throw;
+    }
+    return pointer_to(address);
   }
 
   CUmemLocation location_of(int ordinal) const {

@@ -66,6 +66,23 @@ inline std::string entry_name(std::string name) {
   X(cuStreamIsCapturing, 10000, "", (CUstream stream, CUstreamCaptureStatus * status))             \
   X(cuThreadExchangeStreamCaptureMode, 10010, "", (CUstreamCaptureMode * mode))                    \
   X(cuCtxEnablePeerAccess, 4000, "", (CUcontext peer, unsigned flags))                             \
+  X(cuMemGetAllocationGranularity, 10020, "",                                                      \
+    (size_t * bytes, const CUmemAllocationProp* properties, CUmemAllocationGranularity_flags what)) \
+  X(cuMemCreate, 10020, "",                                                                        \
+    (CUmemGenericAllocationHandle * memory, size_t size, const CUmemAllocationProp* properties, unsigned long long flags)) \
+  X(cuMemRelease, 10020, "", (CUmemGenericAllocationHandle memory))                                \
+  X(cuMemAddressReserve, 10020, "",                                                                \
+    (CUdeviceptr * range, size_t size, size_t alignment, CUdeviceptr wanted, unsigned long long flags)) \
+  X(cuMemAddressFree, 10020, "", (CUdeviceptr range, size_t size))                                 \
+  X(cuMemMap, 10020, "",                                                                           \
+    (CUdeviceptr start, size_t size, size_t offset, CUmemGenericAllocationHandle memory, unsigned long long flags)) \
+  X(cuMemUnmap, 10020, "", (CUdeviceptr start, size_t size))                                       \
+  X(cuMemSetAccess, 10020, "", (CUdeviceptr start, size_t size, const CUmemAccessDesc* users, size_t count)) \
+  X(cuMemExportToShareableHandle, 10020, "",                                                       \
+    (void* handle, CUmemGenericAllocationHandle memory, CUmemAllocationHandleType type, unsigned long long flags)) \
+  X(cuMemImportFromShareableHandle, 10020, "",                                                     \
+    (CUmemGenericAllocationHandle * memory, void* handle, CUmemAllocationHandleType type))         \
+  X(cuMemsetD8Async, 3020, "", (CUdeviceptr to, unsigned char value, size_t size, CUstream stream)) \
   X(cuMemcpyPeerAsync, 4000, "",                                                                   \
     (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t size, CUstream stream))
 
@@ -76,6 +93,8 @@ inline std::string entry_name(std::string name) {
   X(cuDevicePrimaryCtxRelease, 11000, "_v2")
 
 // Optional functions, by the CUDA version that introduced them. NULL if the driver does not have them.
+#define ARROWDEVICE_CUDA_SINCE_11_0(X) \
+  X(cuMemRetainAllocationHandle, 11000, "", (CUmemGenericAllocationHandle * memory, void* address))
 #define ARROWDEVICE_CUDA_SINCE_11_2(X)                                                                           \
   X(cuMemPoolCreate, 11020, "", (CUmemoryPool * pool, const CUmemPoolProps* properties))                         \
   X(cuMemPoolDestroy, 11020, "", (CUmemoryPool pool))                                                            \
@@ -94,6 +113,7 @@ inline std::string entry_name(std::string name) {
      size_t * attribute_starts, size_t attribute_count, size_t * failed, CUstream stream))
 #define ARROWDEVICE_CUDA_OPTIONAL(X) \
   ARROWDEVICE_CUDA_SINCE_10_2(X)     \
+  ARROWDEVICE_CUDA_SINCE_11_0(X)     \
   ARROWDEVICE_CUDA_SINCE_11_2(X)     \
   ARROWDEVICE_CUDA_SINCE_12_5(X) ARROWDEVICE_CUDA_SECOND_FORMS(X) ARROWDEVICE_CUDA_SINCE_12_8(X)
 

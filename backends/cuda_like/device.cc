@@ -7,6 +7,7 @@
 #include <exception>
 #include <iterator>
 
+#include "base/checked.h"
 #include "cuda_like/queue.h"
 
 namespace arrowdevice::cuda_like {
@@ -88,16 +89,103 @@ void Memory::forget(const void* memory) noexcept {
   of_pool_.erase(static_cast<const char*>(memory));
 }
 
-bool Memory::is_of_pool(const void* address) {
+bool Memory::is_of_pool(const void* address) { return has(of_pool_, address); }
+
+bool Memory::has(const Sizes& sizes, const void* address) {
   const auto* const asked = static_cast<const char*>(address);
   const std::lock_guard lock(mutex_);
-  const auto next = of_pool_.upper_bound(asked);
-  if (next == of_pool_.begin()) return false;
+  const auto next = sizes.upper_bound(asked);
+  if (next == sizes.begin()) return false;
   const auto& [start, size] = *std::prev(next);
   return asked - start < size;
 }
 
+std::vector<int> Memory::users(Driver& driver) const {
+  std::vector<int> all{gpu_.ordinal()};
+  for (int other = 0; other < driver.device_count(); ++other) {
+    if (other != gpu_.ordinal() && driver.can_access_peer(other, gpu_.ordinal())) all.push_back(other);
+  }
+  return all;
+}
+
+void* Memory::allocate_shareable(int64_t size, int64_t alignment) {
+  if (!is_shareable()) throw Error(ENOTSUP, gpu_.text() + " has no memory that other processes can open");
+  free_unused();
+  const int64_t whole = align_up(size, gpu_.properties().shareable_granularity);
+  return gpu_.use([&](Driver& driver) {
+    const Stream order = gpu_.memory_stream();
+    void* const memory = driver.allocate_shareable(gpu_.ordinal(), users(driver), whole);
+    const auto prepare = [&] {
+      check_alignment(memory, alignment);
+      driver.clear(memory, whole, order);
+      driver.synchronize(order);
+      const std::lock_guard lock(mutex_);
+      shareable_.emplace(static_cast<const char*>(memory), whole);
+    };
+    free_if_thrown(prepare, [&] {
+      driver.synchronize(order);  // the driver does not wait for work when it frees this memory
+      driver.free_shareable(memory, whole);
+    });
+    return memory;
+  });
+}
+
+// Needs no lock if there is no such memory, because free_all() holds it.
+int64_t Memory::size_of_shareable(const void* memory) {
+  if (!is_shareable()) return 0;
+  const std::lock_guard lock(mutex_);
+  const auto found = shareable_.find(static_cast<const char*>(memory));
+  return found != shareable_.end() ? found->second : 0;
+}
+
+void Memory::describe(const void* memory, arrowdevice_memory_record& out) {
+  const int64_t size = size_of_shareable(memory);
+  if (size == 0) throw Error(EINVAL, format("%p is not the start of memory that other processes can open", memory));
+  auto descriptor = gpu_.use([&](Driver& driver) { return driver.export_memory(memory); });
+  out.kind = ARROWDEVICE_MEMORY_DESCRIPTOR;
+  out.descriptor = descriptor.release();
+  out.size = size;
+}
+
+// The driver knows the size of the memory, and does not tell it. It refuses to map more.
+void* Memory::open(const arrowdevice_memory_record& record, int64_t& size) {
+  if (!is_shareable()) throw Error(ENOTSUP, gpu_.text() + " cannot open memory of other processes");
+  if (record.kind != ARROWDEVICE_MEMORY_DESCRIPTOR || record.descriptor < 0) {
+    throw Error(EINVAL, format("memory of %s is opened by a descriptor, and the record has kind %d", gpu_.text().c_str(),
+                               record.kind));
+  }
+  const int64_t granularity = gpu_.properties().shareable_granularity;
+  if (record.size <= 0 || record.size % granularity != 0) {
+    throw Error(EINVAL, format("memory of %lld bytes, which is no multiple of %lld", static_cast<long long>(record.size),
+                               static_cast<long long>(granularity)));
+  }
+  return gpu_.use([&](Driver& driver) {
+    void* const memory = driver.import_memory(users(driver), record.descriptor, record.size);
+    const auto note = [&] {
+      const std::lock_guard lock(mutex_);
+      shareable_.emplace(static_cast<const char*>(memory), record.size);
+    };
+    free_if_thrown(note, [&] { driver.free_shareable(memory, record.size); });
+    size = record.size;
+    return memory;
+  });
+}
+
+bool Memory::is_shared_with(int ordinal, const void* address) {
+  if (!has(shareable_, address)) return false;
+  return ordinal == gpu_.ordinal() || gpu_.driver().can_access_peer(ordinal, gpu_.ordinal());
+}
+
+void Memory::free_shareable(void* memory, int64_t size) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    shareable_.erase(static_cast<const char*>(memory));
+  }
+  gpu_.give_back([&](Driver& driver) { driver.free_shareable(memory, size); });
+}
+
 void Memory::free(void* memory) noexcept {
+  if (const int64_t size = size_of_shareable(memory); size != 0) return free_shareable(memory, size);
   if (is_stream_ordered()) forget(memory);
   gpu_.give_back([&](Driver& driver) {
     if (is_stream_ordered()) {
@@ -111,7 +199,7 @@ void Memory::free(void* memory) noexcept {
 void Memory::free_after(const Queue& queue, void* memory) noexcept {
   gpu_.give_back([&](Driver& driver) {
     if (queue.is_captured(driver)) throw Error(EBUSY, "memory stays allocated: its stream is captured into a graph");
-    if (is_stream_ordered()) {
+    if (is_stream_ordered() && size_of_shareable(memory) == 0) {
       forget(memory);
       driver.free_on(queue.stream(), memory);
     } else {
@@ -135,7 +223,11 @@ void Memory::wait_for_last_use(Driver& driver, Stream stream, void* memory) {
   }
   // Without an event, the library waits here, because it would otherwise leak the memory.
   driver.synchronize(stream);
-  driver.free(kind_, memory);
+  if (size_of_shareable(memory) != 0) {
+    free(memory);
+  } else {
+    driver.free(kind_, memory);
+  }
 }
 
 void Memory::free_all() {

@@ -2,7 +2,7 @@
 // Devices of the format, their memory, and peer access between them.
 #pragma once
 
-#include <arrowdevice/abi.h>
+#include <arrowdevice/backend.h>
 
 #include <cstdint>
 #include <map>
@@ -35,6 +35,20 @@ class Memory {
   // confirm that the work has finished.
   void free_all();
 
+  // Returns true if the GPU has memory that other processes can open. A wrapped context has none: such memory belongs
+  // to a GPU and not to a context, so locate() could not find it again.
+  bool is_shareable() const noexcept {
+    return kind_ == MemoryKind::kDevice && !gpu_.is_wrapped() && gpu_.properties().shareable_granularity > 0;
+  }
+  // Allocates such memory, which contains zeros. free() and free_after() free it, and free() closes memory of open().
+  void* allocate_shareable(int64_t size, int64_t alignment);
+  // Throws Error(EINVAL) for other memory.
+  void describe(const void* memory, arrowdevice_memory_record& out);
+  // Opens memory of another process.
+  void* open(const arrowdevice_memory_record& record, int64_t& size);
+  // Returns true if the GPU with that ordinal may use the memory at an address in place, because it is such memory.
+  bool is_shared_with(int ordinal, const void* address);
+
   // Returns true if allocate() returns memory of the GPU's pool.
   bool is_stream_ordered() const noexcept { return kind_ == MemoryKind::kDevice && gpu_.has_pool(); }
 
@@ -49,6 +63,13 @@ class Memory {
   };
 
   void check_alignment(const void* memory, int64_t alignment) const;
+  using Sizes = std::map<const char*, int64_t>;  // by address
+
+  // Returns the GPUs that may use this GPU's memory in place, itself first.
+  std::vector<int> users(Driver& driver) const;
+  int64_t size_of_shareable(const void* memory);  // 0 for other memory
+  void free_shareable(void* memory, int64_t size) noexcept;
+  bool has(const Sizes& sizes, const void* address);
   void remember(const void* memory, int64_t size);
   void forget(const void* memory) noexcept;
   void wait_for_last_use(Driver& driver, Stream stream, void* memory);
@@ -58,7 +79,8 @@ class Memory {
   const MemoryKind kind_;
   std::mutex mutex_;
   std::vector<Waiting> waiting_;            // guarded by mutex_
-  std::map<const char*, int64_t> of_pool_;  // sizes by address; guarded by mutex_
+  Sizes of_pool_;                           // guarded by mutex_
+  Sizes shareable_;                         // guarded by mutex_
 };
 
 // A device of the format: one kind of memory of one GPU. Lives as long as the process. All functions are thread-safe.

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/file_descriptor.h"
 
 namespace arrowdevice::cuda_like {
 
@@ -35,6 +36,7 @@ struct Properties {
   bool has_managed_memory = false;
   bool shares_managed_memory = false;  // the CPU may use it while the GPU does
   bool reads_host_pages = false;       // the GPU uses pageable memory by the page tables of the host
+  int64_t shareable_granularity = 0;   // bytes, of memory that other processes can open; 0: there is none
 };
 
 // The driver's information about an address.
@@ -113,6 +115,15 @@ class Driver {
   virtual void* allocate_from(MemoryPool pool, Stream stream, int64_t size) = 0;
   virtual void free_on(Stream stream, void* memory) = 0;
 
+  // Memory that other processes can open. Sizes are multiples of the granularity. A vendor without such memory does not
+  // override these functions. The GPUs of `users` may use the memory in place; the GPU itself is one of them.
+  virtual void* allocate_shareable(int /*ordinal*/, std::span<const int> /*users*/, int64_t /*size*/) { refuse_sharing(); }
+  virtual void free_shareable(void* /*memory*/, int64_t /*size*/) { refuse_sharing(); }
+  virtual FileDescriptor export_memory(const void* /*memory*/) { refuse_sharing(); }
+  // Throws Error(EINVAL) if the descriptor is no such memory, or if the memory is smaller than `size`.
+  virtual void* import_memory(std::span<const int> /*users*/, int /*descriptor*/, int64_t /*size*/) { refuse_sharing(); }
+  virtual void clear(void* /*memory*/, int64_t /*size*/, Stream /*stream*/) { refuse_sharing(); }
+
   virtual void device_get_memory_info(int64_t* free_bytes, int64_t* total_bytes) = 0;
   virtual std::optional<PointerFacts> find_pointer(const void* pointer) = 0;
   // Moves managed memory to the GPU, which uses it next. The backend calls this only if the GPU has managed memory.
@@ -150,6 +161,11 @@ class Driver {
   virtual bool is_done(NativeEvent event) = 0;
   virtual void wait(NativeEvent event) = 0;
   virtual void wait_on(Stream stream, NativeEvent event) = 0;
+
+ private:
+  [[noreturn]] static void refuse_sharing() {
+    throw Error(ENOTSUP, "the backend has no memory that other processes can open");
+  }
 };
 
 }  // namespace arrowdevice::cuda_like

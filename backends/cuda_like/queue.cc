@@ -104,9 +104,9 @@ class Pinned {
 bool is_of(const Gpu& gpu, const Device* device) { return device == nullptr || &device->gpu == &gpu; }
 
 // Returns true if `gpu` can use the memory at one end of a copy in place. Memory of another GPU must be of the
-// library's own pool, which the function shares with `gpu`.
+// library's own pool, which the function shares with `gpu`, or memory that other processes can open.
 bool can_use(Gpu& gpu, Device* device, const void* address) {
-  if (is_of(gpu, device)) return true;
+  if (is_of(gpu, device) || device->memory.is_shared_with(gpu.ordinal(), address)) return true;
   return device->memory.is_of_pool(address) && device->gpu.shares_pool_with(gpu);
 }
 

@@ -45,7 +45,8 @@ struct Functions {
     out.sub_buffer_alignment = 1;
     out.flags = ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_EVENTS | ARROWDEVICE_DEVICE_COPY_BLOCKS |
                 (device.is_host_readable() ? ARROWDEVICE_DEVICE_HOST_READABLE : 0) |
-                (device.memory.is_stream_ordered() ? ARROWDEVICE_DEVICE_STREAM_ORDERED : 0);
+                (device.memory.is_stream_ordered() ? ARROWDEVICE_DEVICE_STREAM_ORDERED : 0) |
+                (device.memory.is_shareable() ? ARROWDEVICE_DEVICE_SHAREABLE : 0);
     out.staging_type = has_staging(device.gpu) ? gpus->type_of(MemoryKind::kPinned) : 0;
     out.numa_node = properties.numa_node;
   }
@@ -102,6 +103,22 @@ struct Functions {
       device.memory.free_after(*queue, buffer);
     }
   }
+
+  static void* shareable_allocate(Device& device, Queue*, int64_t size, int64_t alignment) {
+    return device.memory.allocate_shareable(size, alignment);
+  }
+
+  static void shareable_free(Device& device, Queue* queue, void* buffer) noexcept { buffer_free(device, queue, buffer); }
+
+  static void memory_export(Device& device, const void* buffer, arrowdevice_memory_record& out) {
+    device.memory.describe(buffer, out);
+  }
+
+  static void* memory_import(Device& device, const arrowdevice_memory_record& record, int64_t& size) {
+    return device.memory.open(record, size);
+  }
+
+  static void memory_close(Device& device, void* buffer) noexcept { device.memory.free(buffer); }
 
   static std::unique_ptr<Queue> queue_create(Device& device) { return std::make_unique<Queue>(device); }
 

@@ -28,6 +28,7 @@ void StreamSource::put_back(ArrowDeviceArrayStream& moved) noexcept {
 ArraysSource::ArraysSource(const ArrowSchema& schema, std::span<ArrowDeviceArray> inout,
                            const transfer::CopyOptions& options) {
   const schema::Tree tree(schema);
+  static_cast<void>(write_type(schema));  // refuses a type for all clients at once
   ArrowSchema copied{};
   schema::copy(schema, &copied);
   schema_ = schema::UniqueSchema(copied);

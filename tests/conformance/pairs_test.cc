@@ -12,6 +12,7 @@
 #include "support/calls.h"
 #include "support/cases.h"
 #include "support/catch.h"
+#include "support/handles.h"
 #include "support/reader.h"
 
 namespace {
@@ -68,18 +69,6 @@ std::string trip(const HostCase& one, const std::vector<arrowdevice_device*>& wa
   return difference(*schema, *twin, 0, *schema, *back, 0, twin->length);
 }
 
-// Trims all pools, so that a driver that checks for leaks when the process ends finds none, not even staging
-// memory.
-void trim_all() {
-  int64_t count = output_of(arrowdevice_device_list, nullptr, 0);
-  std::vector<arrowdevice_device*> every(static_cast<size_t>(count));
-  REQUIRE(arrowdevice_device_list(every.data(), count, &count, nullptr) == 0);
-  for (arrowdevice_device* const device : every) {
-    auto* pool = output_of(arrowdevice_device_get_pool, device);
-    CHECK(arrowdevice_pool_trim(pool, nullptr) == 0);
-  }
-}
-
 void every_pair(uint32_t flags) {
   const auto all = devices();
   for (const auto& from : all) {
@@ -93,7 +82,6 @@ void every_pair(uint32_t flags) {
       }
     }
   }
-  CHECK(arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, nullptr) == 0);
   trim_all();
 }
 

@@ -144,17 +144,4 @@ void check_stream(const HostCase& one, arrowdevice_device* memory, ArrowDeviceTy
 }
 
 // Lists the devices twice, because the list omits a type if its device count fails.
-void trim_all() {
-  expect(arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, nullptr) == 0, "deferred work is not done");
-  arrowdevice_device* devices[16];
-  int64_t count = 0;
-  arrowdevice_device_list(devices, 16, &count, nullptr);
-  expect(arrowdevice_device_list(devices, 16, &count, nullptr) == 0 && count <= 16, "no devices");
-  for (int64_t i = 0; i < count; ++i) {
-    arrowdevice_pool* pool = nullptr;
-    expect(arrowdevice_device_get_pool(devices[i], &pool, nullptr) == 0 && arrowdevice_pool_trim(pool, nullptr) == 0,
-           "a pool cannot be trimmed");
-  }
-}
-
 }  // namespace drivers

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/cases.h"
+#include "support/handles.h"
 
 namespace drivers {
 
@@ -47,7 +48,6 @@ void check_valid(const arrowdevice::testing::HostCase& one, arrowdevice_device* 
 void check_stream(const arrowdevice::testing::HostCase& one, arrowdevice_device* memory, ArrowDeviceType type,
                   arrowdevice_device* to);
 
-// Trims the pools of all opened devices and the staging memory when no work is deferred any more.
-void trim_all();
+using arrowdevice::testing::trim_all;
 
 }  // namespace drivers

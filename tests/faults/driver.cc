@@ -18,16 +18,16 @@ struct Vendor {
   const char* name;
   ArrowDeviceType addresses, handles;  // the types of devices with such buffers, or 0
   const char* copy;                    // a call that each copy from a device makes
-  bool is_shareable = false;           // other processes can open the memory
+  ArrowDeviceType shareable = 0;       // the type whose memory other processes can open, or 0
 };
 
 // Pinned memory takes the place of handles, so that operations between two types of devices use it.
 constexpr Vendor kVendors[] = {
-    {"cuda", ARROW_DEVICE_CUDA, ARROW_DEVICE_CUDA_HOST, "cuMemcpyAsync"},
+    {"cuda", ARROW_DEVICE_CUDA, ARROW_DEVICE_CUDA_HOST, "cuMemcpyAsync", ARROW_DEVICE_CUDA},
     {"hip", ARROW_DEVICE_ROCM, ARROW_DEVICE_ROCM_HOST, "hipMemcpyAsync"},
     {"level_zero", ARROW_DEVICE_ONEAPI, 0, "zeCommandListAppendMemoryCopy"},
-    {"opencl", 0, ARROW_DEVICE_OPENCL, "clFlush", true},
-    {"vulkan", 0, ARROW_DEVICE_VULKAN, "vkQueueSubmit", true},
+    {"opencl", 0, ARROW_DEVICE_OPENCL, "clFlush", ARROW_DEVICE_OPENCL},
+    {"vulkan", 0, ARROW_DEVICE_VULKAN, "vkQueueSubmit", ARROW_DEVICE_VULKAN},
 };
 
 // The functions whose work is that of a backend. The rest of the library does the same on all devices.
@@ -107,7 +107,9 @@ bool can_play(const Operation& operation) {
                                  machine.is_registered && !machine.has_pinned && !machine.has_plugin;
   if (!has_plain_machine || operation.at_first_use) return false;
   if (std::ranges::find(kFunctions, operation.function) == std::end(kFunctions)) return false;
-  if (std::ranges::any_of(kLeftOut, has) || (has("ipc_handle") && !vendor().is_shareable)) return false;
+  if (std::ranges::any_of(kLeftOut, has)) return false;
+  const ArrowDeviceType used = has("addresses") ? vendor().addresses : vendor().handles;
+  if (has("ipc_handle") && used != vendor().shareable) return false;
   if (has("array_to_device") && !has("the CPU")) return false;  // like array_copy
   if (has(", async") && (has("array_to_device") || has("the same"))) return false;
   if (!has("addresses") && !has("handles")) return false;

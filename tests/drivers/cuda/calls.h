@@ -5,6 +5,7 @@
 //   STANDIN_DRIVER_VERSION   12080 for CUDA 12.8; newer entry points are missing
 //   STANDIN_WITHOUT          functions that the driver refuses, each followed by a comma: "cuMemGetInfo,"
 //   STANDIN_HOST_PAGES       set if the GPUs use pageable memory by the page tables of the host, like a GH200
+//   STANDIN_NO_DESCRIPTORS   set if memory cannot leave the process as a descriptor, as in some virtual machines
 //   STANDIN_MIG              set if the GPUs are MIG partitions, which have UUIDs of their own
 #pragma once
 
@@ -30,7 +31,7 @@
 #define BEGIN_GIVING_BACK(call)                               \
   constexpr const char* kCall = call;                         \
   int failing = 0;                                            \
-  standin::Machine& gpus = standin::machine(kCall, &failing); \
+  [[maybe_unused]] standin::Machine& gpus = standin::machine(kCall, &failing); \
   const CUresult late = standin::cuda::begin(kCall, failing); \
   if (standin::cuda::has_failed_for_good() || late == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) return late
 

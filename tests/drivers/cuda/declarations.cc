@@ -50,6 +50,8 @@ SAME_SIZE(CUmemAllocationHandleType)
 SAME_SIZE(CUmemAccess_flags)
 SAME_SIZE(CUmemPoolProps)
 SAME_SIZE(CUmemAccessDesc)
+SAME_SIZE(CUmemAllocationProp)
+SAME_SIZE(CUmemAllocationGranularity_flags)
 #if CUDA_VERSION >= 12080
 SAME_SIZE(CUmemcpySrcAccessOrder)
 SAME_SIZE(CUmemcpyFlags)
@@ -57,7 +59,8 @@ SAME_SIZE(CUmemcpyAttributes)
 #endif
 
 static_assert(std::is_same_v<ours::CUdevice, ::CUdevice> && std::is_same_v<ours::CUdeviceptr, ::CUdeviceptr> &&
-              std::is_same_v<ours::cuuint64_t, ::cuuint64_t>);
+              std::is_same_v<ours::cuuint64_t, ::cuuint64_t> &&
+              std::is_same_v<ours::CUmemGenericAllocationHandle, ::CUmemGenericAllocationHandle>);
 
 #define SAME_PLACE(type, member)                                            \
   static_assert(offsetof(ours::type, member) == offsetof(::type, member) && \
@@ -68,6 +71,11 @@ SAME_PLACE(CUmemPoolProps, allocType)
 SAME_PLACE(CUmemPoolProps, handleTypes)
 SAME_PLACE(CUmemPoolProps, location)
 SAME_PLACE(CUmemPoolProps, win32SecurityAttributes)
+SAME_PLACE(CUmemAllocationProp, type)
+SAME_PLACE(CUmemAllocationProp, requestedHandleTypes)
+SAME_PLACE(CUmemAllocationProp, location)
+SAME_PLACE(CUmemAllocationProp, win32HandleMetaData)
+SAME_PLACE(CUmemAllocationProp, allocFlags)
 SAME_PLACE(CUmemAccessDesc, location)
 SAME_PLACE(CUmemAccessDesc, flags)
 #if CUDA_VERSION >= 12080
@@ -96,6 +104,7 @@ ARROWDEVICE_CUDA_LOCATION_TYPES(X)
 ARROWDEVICE_CUDA_POOL_ATTRIBUTES(X)
 ARROWDEVICE_CUDA_ALLOCATION_TYPES(X)
 ARROWDEVICE_CUDA_HANDLE_TYPES(X)
+ARROWDEVICE_CUDA_GRANULARITIES(X)
 ARROWDEVICE_CUDA_ACCESS_FLAGS(X)
 #if CUDA_VERSION >= 12080
 ARROWDEVICE_CUDA_ACCESS_ORDERS(X)
@@ -112,6 +121,7 @@ namespace arrowdevice::cuda {
   static_assert(std::is_same_v<declarations::Real<name##_function>::Type*, ::PFN_##name##_v##version>, #name);
 ARROWDEVICE_CUDA_REQUIRED(X)
 ARROWDEVICE_CUDA_SINCE_10_2(X)
+ARROWDEVICE_CUDA_SINCE_11_0(X)
 ARROWDEVICE_CUDA_SINCE_11_2(X)
 #if CUDA_VERSION >= 12050
 ARROWDEVICE_CUDA_SINCE_12_5(X)

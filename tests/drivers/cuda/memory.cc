@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory and copies.
+#include <unistd.h>
+
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <set>
+#include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "cuda/calls.h"
 
 using namespace standin::cuda;  // NOLINT: what every line is written with
@@ -14,45 +20,47 @@ using standin::violation;
 
 namespace {
 
-struct Mapping {
-  CUdeviceptr start;
-  size_t size;
-};
+constexpr size_t kGranularity = 2 << 20;
 
-std::mutex mappings_mutex;
-auto& mappings() {
-  static auto* const made = new std::map<uintptr_t, std::vector<Mapping>>;  // by reserved range
+// Physical memory by its handle. Each handle is a reference.
+std::mutex physical_mutex;
+auto& physical() {
+  static auto* const made = new std::map<CUmemGenericAllocationHandle, std::shared_ptr<standin::Physical>>;
   return *made;
 }
 
-void reserve(uintptr_t range) {
-  const std::lock_guard lock(mappings_mutex);
-  mappings()[range];
+CUmemGenericAllocationHandle add_physical(std::shared_ptr<standin::Physical> memory) {
+  static CUmemGenericAllocationHandle last = 0x1000;
+  const std::lock_guard lock(physical_mutex);
+  physical().emplace(++last, std::move(memory));
+  return last;
 }
 
-void unreserve(uintptr_t range) {
-  const std::lock_guard lock(mappings_mutex);
-  mappings().erase(range);
+std::shared_ptr<standin::Physical> physical_of(CUmemGenericAllocationHandle handle, const char* call) {
+  const std::lock_guard lock(physical_mutex);
+  const auto found = physical().find(handle);
+  if (found == physical().end()) violation("%s: %#llx is no handle of memory", call, handle);
+  return found->second;
 }
 
-bool map_in(uintptr_t range, Mapping mapping) {
-  const std::lock_guard lock(mappings_mutex);
-  const auto found = mappings().find(range);
-  if (found == mappings().end()) return false;
-  found->second.push_back(mapping);
-  return true;
-}
-
-// Returns the mapping at an address of an allocation. An ordinary allocation is one mapping, and larger than asked for.
-Mapping mapping_of(uintptr_t start, size_t size, CUdeviceptr address) {
-  constexpr size_t kGranularity = 2 << 20;
-  const std::lock_guard lock(mappings_mutex);
-  const auto found = mappings().find(start);
-  if (found == mappings().end()) return {.start = start, .size = std::max(size, kGranularity)};
-  for (const Mapping& one : found->second) {
-    if (address >= one.start && address - one.start < one.size) return one;
+// Ends the process unless the properties are those of a GPU's memory that can leave as a descriptor.
+void check_shareable(const Machine& gpus, const CUmemAllocationProp& properties, const char* call) {
+  if (properties.type != CU_MEM_ALLOCATION_TYPE_PINNED || properties.location.type != CU_MEM_LOCATION_TYPE_DEVICE ||
+      properties.win32HandleMetaData != nullptr) {
+    violation("%s: no memory of a GPU", call);
   }
-  return {};
+  if (properties.requestedHandleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
+    violation("%s: the memory cannot leave as a descriptor", call);
+  }
+  const auto* const flags = reinterpret_cast<const unsigned char*>(&properties.allocFlags);
+  if (std::any_of(flags, flags + sizeof properties.allocFlags, [](unsigned char byte) { return byte != 0; })) {
+    violation("%s: a flag is not 0", call);
+  }
+  check_device(gpus, properties.location.id, call);
+}
+
+void check_granularity(size_t size, const char* call) {
+  if (size == 0 || size % kGranularity != 0) violation("%s: %zu bytes are no multiple of the granularity", call, size);
 }
 
 // Ends the process unless device memory at both ends of a copy belongs to the named or current contexts.
@@ -230,26 +238,118 @@ EXPORT CUresult cuMemHostUnregister(void* memory) {
   return late;
 }
 
-// -- virtual memory of an application. A reserved range is an allocation of the machine, and mappings are pieces of it.
+// -- virtual memory. A mapping is an allocation of the machine.
 
-EXPORT CUresult cuMemAddressReserve(CUdeviceptr* range, size_t size, size_t, CUdeviceptr, unsigned long long) {
-  BEGIN("cuMemAddressReserve");
-  *range = gpus.allocate(Kind::kDevice, current_device(kCall), size);
-  reserve(*range);
+EXPORT CUresult cuMemGetAllocationGranularity(size_t* bytes, const CUmemAllocationProp* properties,
+                                              CUmemAllocationGranularity_flags what) {
+  BEGIN("cuMemGetAllocationGranularity");
+  check_shareable(gpus, *properties, kCall);
+  if (what != CU_MEM_ALLOC_GRANULARITY_MINIMUM) violation("%s: flags %u", kCall, what);
+  *bytes = kGranularity;
   return CUDA_SUCCESS;
 }
 
-EXPORT CUresult cuMemAddressFree(CUdeviceptr range, size_t) {
-  BEGIN_GIVING_BACK("cuMemAddressFree");
-  unreserve(range);
-  gpus.free(Kind::kDevice, current_device(kCall), range);
+EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle* memory, size_t size, const CUmemAllocationProp* properties,
+                            unsigned long long flags) {
+  BEGIN("cuMemCreate");
+  check_shareable(gpus, *properties, kCall);
+  check_granularity(size, kCall);
+  if (flags != 0) violation("%s: flags %llu", kCall, flags);
+  auto made = gpus.create_physical(properties->location.id, size);
+  if (made == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
+  *memory = add_physical(std::move(made));
+  return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuMemRelease(CUmemGenericAllocationHandle memory) {
+  BEGIN_GIVING_BACK("cuMemRelease");
+  physical_of(memory, kCall);
+  std::shared_ptr<standin::Physical> released;  // destroyed without the lock
+  const std::lock_guard lock(physical_mutex);
+  released = std::move(physical().at(memory));
+  physical().erase(memory);
   return late;
 }
 
-EXPORT CUresult cuMemMap(CUdeviceptr start, size_t size, size_t, unsigned long long, unsigned long long) {
+EXPORT CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* memory, void* address) {
+  BEGIN("cuMemRetainAllocationHandle");
+  *memory = add_physical(gpus.physical_at(number(address)));
+  return CUDA_SUCCESS;
+}
+
+// The descriptor does not close on exec.
+EXPORT CUresult cuMemExportToShareableHandle(void* handle, CUmemGenericAllocationHandle memory,
+                                             CUmemAllocationHandleType type, unsigned long long flags) {
+  BEGIN("cuMemExportToShareableHandle");
+  if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || flags != 0) violation("%s: type %u", kCall, type);
+  const auto exported = physical_of(memory, kCall);
+  if (exported->is_imported) return CUDA_ERROR_NOT_SUPPORTED;
+  const int number = ::dup(exported->pages->duplicate().get());
+  if (number < 0) return CUDA_ERROR_UNKNOWN;
+  *static_cast<int*>(handle) = number;
+  return CUDA_SUCCESS;
+}
+
+// Does not take the descriptor.
+EXPORT CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* memory, void* handle,
+                                               CUmemAllocationHandleType type) {
+  BEGIN("cuMemImportFromShareableHandle");
+  if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) violation("%s: type %u", kCall, type);
+  try {
+    *memory = add_physical(gpus.import_physical(current_device(kCall), static_cast<int>(number(handle))));
+    return CUDA_SUCCESS;
+  } catch (const arrowdevice::Error&) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+EXPORT CUresult cuMemAddressReserve(CUdeviceptr* range, size_t size, size_t alignment, CUdeviceptr wanted,
+                                    unsigned long long flags) {
+  BEGIN("cuMemAddressReserve");
+  check_granularity(size, kCall);
+  if (alignment != 0 || wanted != 0 || flags != 0) violation("%s: a wish for the address", kCall);
+  *range = gpus.reserve(size);
+  return *range != 0 ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+EXPORT CUresult cuMemAddressFree(CUdeviceptr range, size_t size) {
+  BEGIN_GIVING_BACK("cuMemAddressFree");
+  gpus.unreserve(range, size);
+  return late;
+}
+
+EXPORT CUresult cuMemMap(CUdeviceptr start, size_t size, size_t offset, CUmemGenericAllocationHandle memory,
+                         unsigned long long flags) {
   BEGIN("cuMemMap");
-  const auto found = gpus.find(start);
-  if (!found || !map_in(found->start, {.start = start, .size = size})) violation("%s: not a reserved range", kCall);
+  check_granularity(size, kCall);
+  if (start % kGranularity % 4096 != 0 || offset != 0 || flags != 0) violation("%s: an offset or flags", kCall);
+  auto mapped = physical_of(memory, kCall);
+  if (size > static_cast<size_t>(mapped->pages->size())) return CUDA_ERROR_INVALID_VALUE;
+  gpus.map(start, size, std::move(mapped));
+  return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuMemUnmap(CUdeviceptr start, size_t size) {
+  BEGIN_GIVING_BACK("cuMemUnmap");
+  gpus.unmap(start, size);
+  return late;
+}
+
+// Fails for a GPU that cannot be a peer.
+EXPORT CUresult cuMemSetAccess(CUdeviceptr start, size_t size, const CUmemAccessDesc* users, size_t count) {
+  BEGIN("cuMemSetAccess");
+  const int owner = gpus.physical_at(start)->device;
+  std::set<int> granted;
+  for (size_t i = 0; i < count; ++i) {
+    const CUmemAccessDesc& user = users[i];
+    check_device(gpus, user.location.id, kCall);
+    if (user.location.type != CU_MEM_LOCATION_TYPE_DEVICE || user.flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE) {
+      violation("%s: no access of a GPU", kCall);
+    }
+    if (user.location.id != owner && !gpus.peers()) return CUDA_ERROR_INVALID_DEVICE;
+    granted.insert(user.location.id);
+  }
+  gpus.set_users(start, size, granted);
   return CUDA_SUCCESS;
 }
 
@@ -265,7 +365,12 @@ EXPORT CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attr
   BEGIN("cuPointerGetAttributes");
   current_device(kCall);
   const auto found = gpus.find(pointer);
-  const Mapping mapping = found ? mapping_of(found->start, found->size, pointer) : Mapping{};
+  // An ordinary allocation is one mapping, and larger than asked for.
+  const auto range = gpus.range_of(pointer);
+  const uintptr_t start = range ? range->first : found ? found->start : 0;
+  const size_t size = range ? range->second : found ? found->size : 0;
+  const uintptr_t mapping = found ? found->start : 0;
+  const size_t mapped = !found ? 0 : found->is_mapping ? found->size : std::max(found->size, kGranularity);
   const bool on_host = found && (found->kind == Kind::kPinned || found->kind == Kind::kRegistered);
   for (unsigned i = 0; i < count; ++i) {
     const int since = attributes[i] >= CU_POINTER_ATTRIBUTE_MAPPING_SIZE       ? 11070
@@ -274,24 +379,24 @@ EXPORT CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attr
     if (driver_version() < since) return CUDA_ERROR_INVALID_VALUE;
     switch (attributes[i]) {
       case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-        *static_cast<unsigned*>(values[i]) = !found    ? 0u
-                                             : on_host ? unsigned{CU_MEMORYTYPE_HOST}
-                                                       : unsigned{CU_MEMORYTYPE_DEVICE};
+        *static_cast<unsigned*>(values[i]) = start == 0 ? 0u
+                                             : on_host  ? unsigned{CU_MEMORYTYPE_HOST}
+                                                        : unsigned{CU_MEMORYTYPE_DEVICE};
         break;
       case CU_POINTER_ATTRIBUTE_IS_MANAGED:
         *static_cast<unsigned*>(values[i]) = found && found->kind == Kind::kManaged;
         break;
       case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *static_cast<int*>(values[i]) = found ? found->device : -2; break;
       case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-        *static_cast<CUdeviceptr*>(values[i]) = found ? found->start : 0;
+        *static_cast<CUdeviceptr*>(values[i]) = start;
         break;
       case CU_POINTER_ATTRIBUTE_CONTEXT:
         *static_cast<void**>(values[i]) = found ? context_of(found->start) : nullptr;
         break;
-      case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *static_cast<size_t*>(values[i]) = found ? found->size : 0; break;
-      case CU_POINTER_ATTRIBUTE_MAPPED: *static_cast<int*>(values[i]) = found && mapping.size > 0; break;
-      case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: *static_cast<size_t*>(values[i]) = mapping.size; break;
-      case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: *static_cast<CUdeviceptr*>(values[i]) = mapping.start; break;
+      case CU_POINTER_ATTRIBUTE_RANGE_SIZE: *static_cast<size_t*>(values[i]) = size; break;
+      case CU_POINTER_ATTRIBUTE_MAPPED: *static_cast<int*>(values[i]) = mapped > 0; break;
+      case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: *static_cast<size_t*>(values[i]) = mapped; break;
+      case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: *static_cast<CUdeviceptr*>(values[i]) = mapping; break;
       default: violation("%s: attribute %u", kCall, attributes[i]);
     }
   }

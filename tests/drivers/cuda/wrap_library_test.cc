@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "cuda/api.h"
 #include "drivers/cuda/own_context.h"
 #include "drivers/trips.h"
 #include "support/catch.h"
@@ -132,8 +133,20 @@ TEST_CASE("a buffer may span mappings of virtual memory, but not a hole between 
           uint64_t range = 0;
           drivers::make_current(0);
           expect(call("cuMemAddressReserve", &range, 4 * kMapping, size_t{0}, uint64_t{0}, 0ULL) == 0, "no range");
-          for (const size_t piece : {0u, 1u, 3u}) {
-            expect(call("cuMemMap", range + piece * kMapping, kMapping, size_t{0}, 0ULL, 0ULL) == 0, "not mapped");
+          namespace vendor = arrowdevice::cuda;
+          vendor::CUmemAllocationProp properties{};
+          properties.type = vendor::CU_MEM_ALLOCATION_TYPE_PINNED;
+          properties.requestedHandleTypes = vendor::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+          properties.location.type = vendor::CU_MEM_LOCATION_TYPE_DEVICE;
+          const vendor::CUmemAccessDesc user{properties.location, vendor::CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+          constexpr size_t kPieces[] = {0, 1, 3};
+          for (const size_t piece : kPieces) {
+            const uint64_t at = range + piece * kMapping;
+            unsigned long long memory = 0;
+            expect(call("cuMemCreate", &memory, kMapping, &properties, 0ULL) == 0, "no memory");
+            expect(call("cuMemMap", at, kMapping, size_t{0}, memory, 0ULL) == 0, "not mapped");
+            expect(call("cuMemRelease", memory) == 0, "not released");
+            expect(call("cuMemSetAccess", at, kMapping, &user, size_t{1}) == 0, "no access");
           }
           const auto schema = arrowdevice::testing::make_schema(arrowdevice::testing::field("l"));
           const auto validate = [&](uint64_t start, size_t bytes) -> std::string {
@@ -153,6 +166,9 @@ TEST_CASE("a buffer may span mappings of virtual memory, but not a hole between 
           expect(contains(validate(range, 2 * kMapping + 8), "its memory ends after 4194304"), "a hole was accepted");
           expect(contains(validate(range + 3 * kMapping, kMapping + 8), "its memory ends after 2097152"),
                  "memory after the range was accepted");
+          for (const size_t piece : kPieces) {
+            expect(call("cuMemUnmap", range + piece * kMapping, kMapping) == 0, "not unmapped");
+          }
           expect(call("cuMemAddressFree", range, 4 * kMapping) == 0, "the range is in use");
           drivers::undo_make_current();
         }) == "");

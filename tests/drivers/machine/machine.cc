@@ -116,6 +116,7 @@ void Machine::check_nothing_is_left() const {
     const auto n = static_cast<long long>(left.allocations[static_cast<int>(kind)]);
     if (n != 0) violation("%lld pieces of %s are left at exit", n, name_of(kind));
   }
+  if (!ranges_.empty()) violation("%zu ranges of virtual memory are left at exit", ranges_.size());
   if (left.events > left.streams) {
     violation("%lld events are left at exit, of %lld streams", static_cast<long long>(left.events),
               static_cast<long long>(left.streams));
@@ -185,6 +186,7 @@ void Machine::free(Kind kind, int device, uintptr_t memory) {
   const std::lock_guard lock(mutex_);
   const auto place = start_of(kind, memory);
   const Allocation& allocation = place->second;
+  if (allocation.is_mapping) violation("the mapping %#zx is freed as an allocation", memory);
   // The vendor's call would wait for all work, and it also frees stream-ordered memory.
   if (allocation.pool != nullptr) violation("stream-ordered memory at %#zx is freed by the call that waits", memory);
   if (kind != Kind::kPinned && allocation.device != device) {

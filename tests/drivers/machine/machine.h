@@ -59,6 +59,15 @@ struct Allocation {
   std::shared_ptr<MemoryPool> pool;  // NULL: plain memory
   Order made;
   Order used;
+  bool is_mapping = false;  // of virtual memory
+  std::set<int> users = {}; // the GPUs that may use a mapping
+};
+
+// Memory of a GPU that other processes can open, or memory of another process.
+struct Physical {
+  int device;
+  std::shared_ptr<arrowdevice::sim::Pages> pages;
+  bool is_imported = false;
 };
 
 // A submission that had not finished when it was made.
@@ -126,6 +135,18 @@ class Machine {
   uintptr_t allocate_on(void* stream, size_t size, void* pool = nullptr);
   void free(Kind kind, int device, uintptr_t memory);
   void free_on(void* stream, uintptr_t memory);
+
+  // Virtual memory. A range has no memory until physical memory is mapped in it.
+  uintptr_t reserve(size_t size);
+  void unreserve(uintptr_t range, size_t size);
+  // Returns the range that an address is in: its start and size.
+  std::optional<std::pair<uintptr_t, size_t>> range_of(uintptr_t address) const;
+  std::shared_ptr<Physical> create_physical(int device, size_t size);  // NULL if there is not enough memory
+  std::shared_ptr<Physical> import_physical(int device, int descriptor);
+  void map(uintptr_t start, size_t size, std::shared_ptr<Physical> physical);
+  void unmap(uintptr_t start, size_t size);
+  void set_users(uintptr_t start, size_t size, const std::set<int>& users);
+  std::shared_ptr<Physical> physical_at(uintptr_t start) const;  // ends the process if there is none
 
   void* create_pool(int device);
   void* default_pool(int device);
@@ -217,6 +238,8 @@ class Machine {
   std::vector<size_t> used_;
   Allocations allocations_;
   std::map<uintptr_t, Allocation> dead_;  // their addresses are not reused
+  std::map<uintptr_t, size_t> ranges_;    // of virtual memory
+  std::map<uintptr_t, std::shared_ptr<Physical>> mapped_;
   std::map<void*, std::shared_ptr<Stream>> streams_;
   std::map<void*, std::shared_ptr<Event>> events_;
   std::map<void*, std::shared_ptr<MemoryPool>> pools_;

@@ -102,7 +102,9 @@ void Machine::free_on(void* handle, uintptr_t memory) {
 
 bool Machine::is_shared_with(uintptr_t address, int device) const {
   const auto found = find(address);
-  return found && found->pool != nullptr && (found->device == device || found->pool->users.contains(device));
+  if (!found) return false;
+  const bool is_of_pool = found->pool != nullptr && (found->device == device || found->pool->users.contains(device));
+  return is_of_pool || found->users.contains(device);
 }
 
 }  // namespace standin

@@ -99,6 +99,9 @@ void Machine::use(Stream& on, Allocation& allocation) {
   if (!on.knows.covers(allocation.made, host_)) {
     violation("memory at %#zx is used on a stream that does not wait for its allocation", allocation.start);
   }
+  if (allocation.is_mapping && !allocation.users.contains(allocation.device)) {
+    violation("the mapping %#zx is used, and no GPU has access", allocation.start);
+  }
   allocation.used.set(on.id, on.work);
 }
 
@@ -138,7 +141,7 @@ sim::Transfer Machine::transfer(Stream& on, const Copy& copy) {
   // unless their pools let the GPU of the stream use the memory in place.
   const bool is_on_gpus = to != nullptr && from != nullptr && to->kind == Kind::kDevice && from->kind == Kind::kDevice;
   const auto is_shared = [&](const Allocation& end) {
-    return end.pool != nullptr && end.pool->users.contains(on.device);
+    return (end.pool != nullptr && end.pool->users.contains(on.device)) || end.users.contains(on.device);
   };
   if (is_on_gpus && copy.to_device < 0 && !copy.may_stage && !is_shared(*to)) check_gpu(*to, on.device, "target");
   if (is_on_gpus && copy.from_device < 0 && !copy.may_stage && !is_shared(*from)) {

@@ -24,7 +24,10 @@ pub(crate) fn tested() -> Vec<Device> {
 
 /// Returns the tested devices whose memory other processes can open.
 pub(crate) fn shareable() -> Vec<Device> {
-    let devices: Vec<Device> = tested().into_iter().filter(|device| device.info().unwrap().shareable).collect();
+    let devices: Vec<Device> = tested()
+        .into_iter()
+        .filter(|device| device.info().unwrap().shareable)
+        .collect();
     for name in ["cpu", "ext_dev:0", "ext_dev:1"] {
         assert!(devices.contains(&device(name)), "{name}");
     }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray, cast::AsArray, types::Int64Type};
 use arrowdevice::{Array, CopyOptions, Device, ErrorKind, IpcHandle, Pool, PoolOptions, Queue, Sharing, Validation};
 
-use crate::devices::{device, shareable};
+use crate::devices::shareable;
 use crate::types;
 
 #[path = "../../examples/handle/socket.rs"]
