@@ -38,12 +38,29 @@ import random, sys
 import pyarrow as pa, pyarrow.parquet as pq
 random.seed(1)
 rows = 100_000
-pq.write_table(pa.table({
+table = pa.table({
     "number": pa.array([random.randrange(1 << 40) if i % 7 else None for i in range(rows)], pa.int64()),
     "fraction": pa.array([random.random() for _ in range(rows)], pa.float64()),
     "text": pa.array(["row %d" % (i * i) if i % 11 else None for i in range(rows)]),
     "late": pa.array([i % 3 == 0 for i in range(rows)]),
-}), sys.argv[1])
+})
+pq.write_table(table, sys.argv[1])
+with pa.ipc.new_stream(sys.argv[2], table.schema) as writer:
+    writer.write_table(table)
+"""
+
+# The tool offers a file on the GPU, and another process of the tool reads and validates it.
+SERVE = """
+"$0" serve "--at=$1" --device=cuda:0 --once "$2" >"$2.log" & server=$!
+attempts=0
+until "$0" fetch "$1"; do
+  attempts=$((attempts + 1))
+  [ $attempts -lt 100 ] && kill -0 $server || exit 1
+  sleep 0.1
+done
+wait $server
+cat "$2.log"
+grep -q "Copied nothing" "$2.log"
 """
 
 
@@ -262,10 +279,15 @@ class Check:
 
     def run_demo(self):
         name = "the demo verifies every device"
-        table = os.path.join(BUILD, "table.parquet")
-        if importlib.util.find_spec("pyarrow") is not None and self.steps.execute([sys.executable, "-c", TABLE, table], 60)[0] != 0:
+        table, stream = os.path.join(BUILD, "table.parquet"), os.path.join(BUILD, "table.arrows")
+        has_pyarrow = importlib.util.find_spec("pyarrow") is not None
+        if has_pyarrow and self.steps.execute([sys.executable, "-c", TABLE, table, stream], 60)[0] != 0:
             return self.steps.skip(name, "pyarrow cannot write the table")
         self.run_package(name, (), [os.path.join(ROOT, "scripts", "demo.py"), "--data", table])
+        name = "another process reads a table of the GPU without a copy"
+        if self.needs(name, not has_pyarrow and "pyarrow is not installed"):
+            uri = f"unix:@arrowdevice-gpu-check-{os.getpid()}"
+            self.run(name, ["sh", "-c", SERVE, self.tool, uri, stream], 60, is_single=True)
 
     def fault(self):
         self.run("a kernel that faults", [self.program("fault")], 60)

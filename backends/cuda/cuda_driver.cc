@@ -257,8 +257,7 @@ class CudaDriver final : public cuda_like::Driver {
 
   FileDescriptor export_memory(const void* memory) override {
     CUmemGenericAllocationHandle handle = 0;
-    cuda_.check("cuMemRetainAllocationHandle",
-                cuda_.cuMemRetainAllocationHandle(&handle, const_cast<void*>(memory)));
+    cuda_.check("cuMemRetainAllocationHandle", cuda_.cuMemRetainAllocationHandle(&handle, const_cast<void*>(memory)));
     int number = -1;
     const CUresult exported =
         cuda_.cuMemExportToShareableHandle(&number, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);

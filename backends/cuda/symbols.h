@@ -52,38 +52,39 @@ inline std::string entry_name(std::string name) {
   X(cuMemcpyAsync, 4000, "", (CUdeviceptr to, CUdeviceptr from, size_t size, CUstream stream))
 
 // Optional functions that CUDA 10.2 has too. If a driver refuses one, it is NULL, and the backend does without.
-#define ARROWDEVICE_CUDA_SINCE_10_2(X)                                                             \
-  X(cuDeviceGetUuid, 9020, "", (CUuuid * uuid, CUdevice device))                                   \
-  X(cuDeviceTotalMem, 3020, "_v2", (size_t * bytes, CUdevice device))                              \
-  X(cuDeviceGetPCIBusId, 4010, "", (char* id, int size, CUdevice device))                          \
-  X(cuDeviceCanAccessPeer, 4000, "", (int* can, CUdevice device, CUdevice peer))                   \
-  X(cuDevicePrimaryCtxRelease, 7000, "", (CUdevice device))                                        \
-  X(cuDevicePrimaryCtxGetState, 7000, "", (CUdevice device, unsigned* flags, int* is_active))      \
-  X(cuMemAllocManaged, 6000, "", (CUdeviceptr * memory, size_t size, unsigned flags))              \
-  X(cuMemPrefetchAsync, 8000, "", (CUdeviceptr memory, size_t size, CUdevice to, CUstream stream)) \
-  X(cuMemGetInfo, 3020, "_v2", (size_t * free, size_t * total))                                    \
-  X(cuStreamGetCtx, 9020, "", (CUstream stream, CUcontext * context))                              \
-  X(cuStreamIsCapturing, 10000, "", (CUstream stream, CUstreamCaptureStatus * status))             \
-  X(cuThreadExchangeStreamCaptureMode, 10010, "", (CUstreamCaptureMode * mode))                    \
-  X(cuCtxEnablePeerAccess, 4000, "", (CUcontext peer, unsigned flags))                             \
-  X(cuMemGetAllocationGranularity, 10020, "",                                                      \
-    (size_t * bytes, const CUmemAllocationProp* properties, CUmemAllocationGranularity_flags what)) \
-  X(cuMemCreate, 10020, "",                                                                        \
-    (CUmemGenericAllocationHandle * memory, size_t size, const CUmemAllocationProp* properties, unsigned long long flags)) \
-  X(cuMemRelease, 10020, "", (CUmemGenericAllocationHandle memory))                                \
-  X(cuMemAddressReserve, 10020, "",                                                                \
-    (CUdeviceptr * range, size_t size, size_t alignment, CUdeviceptr wanted, unsigned long long flags)) \
-  X(cuMemAddressFree, 10020, "", (CUdeviceptr range, size_t size))                                 \
-  X(cuMemMap, 10020, "",                                                                           \
+#define ARROWDEVICE_CUDA_SINCE_10_2(X)                                                                              \
+  X(cuDeviceGetUuid, 9020, "", (CUuuid * uuid, CUdevice device))                                                    \
+  X(cuDeviceTotalMem, 3020, "_v2", (size_t * bytes, CUdevice device))                                               \
+  X(cuDeviceGetPCIBusId, 4010, "", (char* id, int size, CUdevice device))                                           \
+  X(cuDeviceCanAccessPeer, 4000, "", (int* can, CUdevice device, CUdevice peer))                                    \
+  X(cuDevicePrimaryCtxRelease, 7000, "", (CUdevice device))                                                         \
+  X(cuDevicePrimaryCtxGetState, 7000, "", (CUdevice device, unsigned* flags, int* is_active))                       \
+  X(cuMemAllocManaged, 6000, "", (CUdeviceptr * memory, size_t size, unsigned flags))                               \
+  X(cuMemPrefetchAsync, 8000, "", (CUdeviceptr memory, size_t size, CUdevice to, CUstream stream))                  \
+  X(cuMemGetInfo, 3020, "_v2", (size_t * free, size_t * total))                                                     \
+  X(cuStreamGetCtx, 9020, "", (CUstream stream, CUcontext * context))                                               \
+  X(cuStreamIsCapturing, 10000, "", (CUstream stream, CUstreamCaptureStatus * status))                              \
+  X(cuThreadExchangeStreamCaptureMode, 10010, "", (CUstreamCaptureMode * mode))                                     \
+  X(cuCtxEnablePeerAccess, 4000, "", (CUcontext peer, unsigned flags))                                              \
+  X(cuMemGetAllocationGranularity, 10020, "",                                                                       \
+    (size_t * bytes, const CUmemAllocationProp* properties, CUmemAllocationGranularity_flags what))                 \
+  X(cuMemCreate, 10020, "",                                                                                         \
+    (CUmemGenericAllocationHandle * memory, size_t size, const CUmemAllocationProp* properties,                     \
+     unsigned long long flags))                                                                                     \
+  X(cuMemRelease, 10020, "", (CUmemGenericAllocationHandle memory))                                                 \
+  X(cuMemAddressReserve, 10020, "",                                                                                 \
+    (CUdeviceptr * range, size_t size, size_t alignment, CUdeviceptr wanted, unsigned long long flags))             \
+  X(cuMemAddressFree, 10020, "", (CUdeviceptr range, size_t size))                                                  \
+  X(cuMemMap, 10020, "",                                                                                            \
     (CUdeviceptr start, size_t size, size_t offset, CUmemGenericAllocationHandle memory, unsigned long long flags)) \
-  X(cuMemUnmap, 10020, "", (CUdeviceptr start, size_t size))                                       \
-  X(cuMemSetAccess, 10020, "", (CUdeviceptr start, size_t size, const CUmemAccessDesc* users, size_t count)) \
-  X(cuMemExportToShareableHandle, 10020, "",                                                       \
-    (void* handle, CUmemGenericAllocationHandle memory, CUmemAllocationHandleType type, unsigned long long flags)) \
-  X(cuMemImportFromShareableHandle, 10020, "",                                                     \
-    (CUmemGenericAllocationHandle * memory, void* handle, CUmemAllocationHandleType type))         \
-  X(cuMemsetD8Async, 3020, "", (CUdeviceptr to, unsigned char value, size_t size, CUstream stream)) \
-  X(cuMemcpyPeerAsync, 4000, "",                                                                   \
+  X(cuMemUnmap, 10020, "", (CUdeviceptr start, size_t size))                                                        \
+  X(cuMemSetAccess, 10020, "", (CUdeviceptr start, size_t size, const CUmemAccessDesc* users, size_t count))        \
+  X(cuMemExportToShareableHandle, 10020, "",                                                                        \
+    (void* handle, CUmemGenericAllocationHandle memory, CUmemAllocationHandleType type, unsigned long long flags))  \
+  X(cuMemImportFromShareableHandle, 10020, "",                                                                      \
+    (CUmemGenericAllocationHandle * memory, void* handle, CUmemAllocationHandleType type))                          \
+  X(cuMemsetD8Async, 3020, "", (CUdeviceptr to, unsigned char value, size_t size, CUstream stream))                 \
+  X(cuMemcpyPeerAsync, 4000, "",                                                                                    \
     (CUdeviceptr to, CUcontext to_context, CUdeviceptr from, CUcontext from_context, size_t size, CUstream stream))
 
 // Newer forms of these functions, with the same parameters. The backend asks for these first.

@@ -151,13 +151,13 @@ void Memory::describe(const void* memory, arrowdevice_memory_record& out) {
 void* Memory::open(const arrowdevice_memory_record& record, int64_t& size) {
   if (!is_shareable()) throw Error(ENOTSUP, gpu_.text() + " cannot open memory of other processes");
   if (record.kind != ARROWDEVICE_MEMORY_DESCRIPTOR || record.descriptor < 0) {
-    throw Error(EINVAL, format("memory of %s is opened by a descriptor, and the record has kind %d", gpu_.text().c_str(),
-                               record.kind));
+    throw Error(EINVAL, format("memory of %s is opened by a descriptor, and the record has kind %d",
+                               gpu_.text().c_str(), record.kind));
   }
   const int64_t granularity = gpu_.properties().shareable_granularity;
   if (record.size <= 0 || record.size % granularity != 0) {
-    throw Error(EINVAL, format("memory of %lld bytes, which is no multiple of %lld", static_cast<long long>(record.size),
-                               static_cast<long long>(granularity)));
+    throw Error(EINVAL, format("memory of %lld bytes, which is no multiple of %lld",
+                               static_cast<long long>(record.size), static_cast<long long>(granularity)));
   }
   return gpu_.use([&](Driver& driver) {
     void* const memory = driver.import_memory(users(driver), record.descriptor, record.size);

@@ -78,9 +78,9 @@ class Memory {
   Gpu& gpu_;
   const MemoryKind kind_;
   std::mutex mutex_;
-  std::vector<Waiting> waiting_;            // guarded by mutex_
-  Sizes of_pool_;                           // guarded by mutex_
-  Sizes shareable_;                         // guarded by mutex_
+  std::vector<Waiting> waiting_;  // guarded by mutex_
+  Sizes of_pool_;                 // guarded by mutex_
+  Sizes shareable_;               // guarded by mutex_
 };
 
 // A device of the format: one kind of memory of one GPU. Lives as long as the process. All functions are thread-safe.

@@ -117,11 +117,15 @@ class Driver {
 
   // Memory that other processes can open. Sizes are multiples of the granularity. A vendor without such memory does not
   // override these functions. The GPUs of `users` may use the memory in place; the GPU itself is one of them.
-  virtual void* allocate_shareable(int /*ordinal*/, std::span<const int> /*users*/, int64_t /*size*/) { refuse_sharing(); }
+  virtual void* allocate_shareable(int /*ordinal*/, std::span<const int> /*users*/, int64_t /*size*/) {
+    refuse_sharing();
+  }
   virtual void free_shareable(void* /*memory*/, int64_t /*size*/) { refuse_sharing(); }
   virtual FileDescriptor export_memory(const void* /*memory*/) { refuse_sharing(); }
   // Throws Error(EINVAL) if the descriptor is no such memory, or if the memory is smaller than `size`.
-  virtual void* import_memory(std::span<const int> /*users*/, int /*descriptor*/, int64_t /*size*/) { refuse_sharing(); }
+  virtual void* import_memory(std::span<const int> /*users*/, int /*descriptor*/, int64_t /*size*/) {
+    refuse_sharing();
+  }
   virtual void clear(void* /*memory*/, int64_t /*size*/, Stream /*stream*/) { refuse_sharing(); }
 
   virtual void device_get_memory_info(int64_t* free_bytes, int64_t* total_bytes) = 0;

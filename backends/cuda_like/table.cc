@@ -108,7 +108,9 @@ struct Functions {
     return device.memory.allocate_shareable(size, alignment);
   }
 
-  static void shareable_free(Device& device, Queue* queue, void* buffer) noexcept { buffer_free(device, queue, buffer); }
+  static void shareable_free(Device& device, Queue* queue, void* buffer) noexcept {
+    buffer_free(device, queue, buffer);
+  }
 
   static void memory_export(Device& device, const void* buffer, arrowdevice_memory_record& out) {
     device.memory.describe(buffer, out);

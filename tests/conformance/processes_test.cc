@@ -58,7 +58,8 @@ void serve(const std::string& uri, const std::string& name, int ready, int wait)
     for (const HostCase& one : asked_cases()) {
       sent += add(server, one, std::to_string(sent.size()), device, pool.get()) ? kSent : kLeftOut;
     }
-    if (::write(ready, sent.data(), sent.size()) != static_cast<ssize_t>(sent.size())) throw std::runtime_error("write");
+    if (::write(ready, sent.data(), sent.size()) != static_cast<ssize_t>(sent.size()))
+      throw std::runtime_error("write");
     char byte = 0;
     while (::read(wait, &byte, 1) < 0 && errno == EINTR) {
     }
@@ -84,9 +85,8 @@ void read(const std::string& uri, const HostCase& one, const arrowdevice_device_
   Owned<ArrowArray> twin = one.array(Ledger());
   Owned<ArrowArray> back;
   must(arrowdevice_array_to_host, there.get(), schema.get(), nullptr, back.out());
-  const std::string problem = back->length != twin->length
-                                  ? "rows were lost"
-                                  : difference(*schema, *twin, 0, *schema, *back, 0, twin->length);
+  const std::string problem =
+      back->length != twin->length ? "rows were lost" : difference(*schema, *twin, 0, *schema, *back, 0, twin->length);
   if (!problem.empty()) throw std::runtime_error(one.name + ": " + problem);
   must(arrowdevice_stream_get_next, stream.get(), end.out());
   if (!end.released()) throw std::runtime_error(one.name + ": the stream does not end");

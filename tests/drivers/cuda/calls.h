@@ -28,11 +28,11 @@
 
 // Begins each entry point that frees or destroys. Such a call may report a failure of earlier work, but it
 // frees the object in any case.
-#define BEGIN_GIVING_BACK(call)                               \
-  constexpr const char* kCall = call;                         \
-  int failing = 0;                                            \
+#define BEGIN_GIVING_BACK(call)                                                \
+  constexpr const char* kCall = call;                                          \
+  int failing = 0;                                                             \
   [[maybe_unused]] standin::Machine& gpus = standin::machine(kCall, &failing); \
-  const CUresult late = standin::cuda::begin(kCall, failing); \
+  const CUresult late = standin::cuda::begin(kCall, failing);                  \
   if (standin::cuda::has_failed_for_good() || late == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) return late
 
 namespace standin::cuda {

@@ -387,9 +387,7 @@ EXPORT CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attr
         *static_cast<unsigned*>(values[i]) = found && found->kind == Kind::kManaged;
         break;
       case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *static_cast<int*>(values[i]) = found ? found->device : -2; break;
-      case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-        *static_cast<CUdeviceptr*>(values[i]) = start;
-        break;
+      case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: *static_cast<CUdeviceptr*>(values[i]) = start; break;
       case CU_POINTER_ATTRIBUTE_CONTEXT:
         *static_cast<void**>(values[i]) = found ? context_of(found->start) : nullptr;
         break;

@@ -59,8 +59,8 @@ struct Allocation {
   std::shared_ptr<MemoryPool> pool;  // NULL: plain memory
   Order made;
   Order used;
-  bool is_mapping = false;  // of virtual memory
-  std::set<int> users = {}; // the GPUs that may use a mapping
+  bool is_mapping = false;   // of virtual memory
+  std::set<int> users = {};  // the GPUs that may use a mapping
 };
 
 // Memory of a GPU that other processes can open, or memory of another process.

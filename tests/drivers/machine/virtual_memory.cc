@@ -2,12 +2,21 @@
 // Ranges of addresses, physical memory that other processes can open, and mappings of it.
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "machine/machine.h"
 #include "machine/violation.h"
 
 namespace standin {
+namespace {
 
 namespace sim = arrowdevice::sim;
+
+constexpr int kFreshByte = 0xA5;
+constexpr size_t kFreshSize = 64 * 1024;
+
+}  // namespace
 
 uintptr_t Machine::reserve(size_t size) {
   void* const range = ::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -41,6 +50,7 @@ std::shared_ptr<Physical> Machine::create_physical(int device, size_t size) {
     used_[static_cast<size_t>(device)] += size;
   }
   auto* const made = new Physical{device, sim::Pages::shareable(static_cast<int64_t>(size))};
+  std::memset(made->pages->bytes(), kFreshByte, std::min(size, kFreshSize));  // no driver promises zeros
   return {made, [this](Physical* physical) {
             {
               const std::lock_guard lock(mutex_);
