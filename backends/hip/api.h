@@ -13,6 +13,7 @@ using hipDeviceptr_t = void*;
 using hipStream_t = struct ihipStream_t*;
 using hipEvent_t = struct ihipEvent_t*;
 using hipMemPool_t = struct ihipMemPoolHandle_t*;
+using hipMemGenericAllocationHandle_t = struct ihipMemGenericAllocationHandle*;
 
 struct hipUUID {
   char bytes[16];
@@ -43,7 +44,9 @@ struct hipUUID {
   X(hipErrorCapturedEvent, 907)            \
   X(hipErrorUnknown, 999)
 
-#define ARROWDEVICE_HIP_DEVICE_ATTRIBUTES(X) X(hipDeviceAttributeMemoryPoolsSupported, 88)
+#define ARROWDEVICE_HIP_DEVICE_ATTRIBUTES(X)    \
+  X(hipDeviceAttributeMemoryPoolsSupported, 88) \
+  X(hipDeviceAttributeVirtualMemoryManagementSupported, 89)
 
 #define ARROWDEVICE_HIP_CAPTURE_STATUSES(X) \
   X(hipStreamCaptureStatusNone, 0)          \
@@ -63,7 +66,11 @@ struct hipUUID {
 
 #define ARROWDEVICE_HIP_ALLOCATION_TYPES(X) X(hipMemAllocationTypePinned, 1)
 
-#define ARROWDEVICE_HIP_HANDLE_TYPES(X) X(hipMemHandleTypeNone, 0)
+#define ARROWDEVICE_HIP_HANDLE_TYPES(X) \
+  X(hipMemHandleTypeNone, 0)            \
+  X(hipMemHandleTypePosixFileDescriptor, 1)
+
+#define ARROWDEVICE_HIP_GRANULARITIES(X) X(hipMemAllocationGranularityMinimum, 0)
 
 #define ARROWDEVICE_HIP_LOCATION_TYPES(X) X(hipMemLocationTypeDevice, 1)
 
@@ -85,6 +92,7 @@ enum hipMemPoolAttr : unsigned { ARROWDEVICE_HIP_POOL_ATTRIBUTES(X) };
 enum hipMemAllocationType : unsigned { ARROWDEVICE_HIP_ALLOCATION_TYPES(X) };
 enum hipMemAllocationHandleType : unsigned { ARROWDEVICE_HIP_HANDLE_TYPES(X) };
 enum hipMemLocationType : unsigned { ARROWDEVICE_HIP_LOCATION_TYPES(X) };
+enum hipMemAllocationGranularity_flags : unsigned { ARROWDEVICE_HIP_GRANULARITIES(X) };
 enum hipMemAccessFlags : unsigned { ARROWDEVICE_HIP_ACCESS_FLAGS(X) };
 #undef X
 // clang-format on
@@ -115,6 +123,18 @@ struct hipMemPoolProps {
   hipMemLocation location;
   void* win32SecurityAttributes;
   unsigned char reserved[64];  // later versions use some of these bytes, where 0 means the default
+};
+
+struct hipMemAllocationProp {
+  hipMemAllocationType type;
+  hipMemAllocationHandleType requestedHandleType;
+  hipMemLocation location;
+  void* win32HandleMetaData;
+  struct {
+    unsigned char compressionType;
+    unsigned char gpuDirectRDMACapable;
+    unsigned short usage;
+  } allocFlags;
 };
 
 struct hipMemAccessDesc {

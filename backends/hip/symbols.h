@@ -39,16 +39,33 @@
     (void* to, int to_device, const void* from, int from_device, size_t size, hipStream_t stream))
 
 // NULL if the runtime does not have them.
-#define ARROWDEVICE_HIP_OPTIONAL(X)                                                                   \
-  X(hipDeviceGetPCIBusId, 1.0, (char* id, int size, int device))                                      \
-  X(hipMemPoolCreate, 5.2, (hipMemPool_t * pool, const hipMemPoolProps* properties))                  \
-  X(hipMemPoolDestroy, 5.2, (hipMemPool_t pool))                                                      \
-  X(hipMemPoolSetAttribute, 5.2, (hipMemPool_t pool, hipMemPoolAttr attribute, void* value))          \
-  X(hipMemPoolSetAccess, 5.2, (hipMemPool_t pool, const hipMemAccessDesc* users, size_t count))       \
-  X(hipMemPoolTrimTo, 5.2, (hipMemPool_t pool, size_t kept_bytes))                                    \
-  X(hipMallocFromPoolAsync, 5.2, (void** memory, size_t size, hipMemPool_t pool, hipStream_t stream)) \
-  X(hipFreeAsync, 5.2, (void* memory, hipStream_t stream))                                            \
-  X(hipStreamIsCapturing, 5.2, (hipStream_t stream, hipStreamCaptureStatus * status))                 \
+#define ARROWDEVICE_HIP_OPTIONAL(X)                                                                                    \
+  X(hipDeviceGetPCIBusId, 1.0, (char* id, int size, int device))                                                       \
+  X(hipMemPoolCreate, 5.2, (hipMemPool_t * pool, const hipMemPoolProps* properties))                                   \
+  X(hipMemPoolDestroy, 5.2, (hipMemPool_t pool))                                                                       \
+  X(hipMemPoolSetAttribute, 5.2, (hipMemPool_t pool, hipMemPoolAttr attribute, void* value))                           \
+  X(hipMemPoolSetAccess, 5.2, (hipMemPool_t pool, const hipMemAccessDesc* users, size_t count))                        \
+  X(hipMemPoolTrimTo, 5.2, (hipMemPool_t pool, size_t kept_bytes))                                                     \
+  X(hipMallocFromPoolAsync, 5.2, (void** memory, size_t size, hipMemPool_t pool, hipStream_t stream))                  \
+  X(hipFreeAsync, 5.2, (void* memory, hipStream_t stream))                                                             \
+  X(hipMemGetAllocationGranularity, 5.2,                                                                               \
+    (size_t * bytes, const hipMemAllocationProp* properties, hipMemAllocationGranularity_flags what))                  \
+  X(hipMemCreate, 5.2,                                                                                                 \
+    (hipMemGenericAllocationHandle_t * memory, size_t size, const hipMemAllocationProp* properties,                    \
+     unsigned long long flags))                                                                                        \
+  X(hipMemRelease, 5.2, (hipMemGenericAllocationHandle_t memory))                                                      \
+  X(hipMemAddressReserve, 5.2, (void** range, size_t size, size_t alignment, void* wanted, unsigned long long flags))  \
+  X(hipMemAddressFree, 5.2, (void* range, size_t size))                                                                \
+  X(hipMemMap, 5.2,                                                                                                    \
+    (void* start, size_t size, size_t offset, hipMemGenericAllocationHandle_t memory, unsigned long long flags))       \
+  X(hipMemUnmap, 5.2, (void* start, size_t size))                                                                      \
+  X(hipMemSetAccess, 5.2, (void* start, size_t size, const hipMemAccessDesc* users, size_t count))                     \
+  X(hipMemExportToShareableHandle, 5.2,                                                                                \
+    (void* handle, hipMemGenericAllocationHandle_t memory, hipMemAllocationHandleType type, unsigned long long flags)) \
+  X(hipMemImportFromShareableHandle, 5.2,                                                                              \
+    (hipMemGenericAllocationHandle_t * memory, void* handle, hipMemAllocationHandleType type))                         \
+  X(hipMemsetAsync, 1.0, (void* to, int value, size_t size, hipStream_t stream))                                       \
+  X(hipStreamIsCapturing, 5.2, (hipStream_t stream, hipStreamCaptureStatus * status))                                  \
   X(hipThreadExchangeStreamCaptureMode, 5.2, (hipStreamCaptureMode * mode))
 
 // Functions from HIP 5.6 on, which are not in the header of 5.2.

@@ -22,7 +22,7 @@
 namespace arrowdevice::link {
 namespace {
 
-constexpr auto kRetry = std::chrono::milliseconds(100);
+constexpr auto kAcceptAgain = std::chrono::milliseconds(100);
 
 void report(int code) noexcept {
   try {
@@ -148,7 +148,7 @@ void Server::accept_clients(Listener& listener) noexcept {
     const int code = errno;
     if (code == EAGAIN || code == ECONNABORTED || code == EINTR) continue;
     if (!std::exchange(is_reported, true)) report(code);
-    std::this_thread::sleep_for(kRetry);
+    std::this_thread::sleep_for(kAcceptAgain);
   }
   const std::lock_guard lock(listener.mutex);
   listener.has_thread = false;

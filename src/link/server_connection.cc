@@ -29,7 +29,7 @@ constexpr uint64_t kMostAhead = 4;            // batches are held back if the cl
 constexpr size_t kMostHeldBytes = 16 * 1024;  // of descriptions
 constexpr size_t kMostHeldDescriptors = 128;
 constexpr int kLongestWaitMs = 100;
-constexpr auto kRetry = std::chrono::milliseconds(10);
+constexpr auto kSendAgain = std::chrono::milliseconds(10);
 
 constexpr const char* kStopped = "the server was stopped";
 
@@ -428,7 +428,7 @@ void Connection::flush_fully() {
     }
     // The user has too many descriptors on their way to processes that do not read. The socket itself has room.
     if (code == ETOOMANYREFS) {
-      std::this_thread::sleep_for(kRetry);
+      std::this_thread::sleep_for(kSendAgain);
       continue;
     }
     pollfd waited{socket_.get(), POLLOUT, 0};

@@ -24,7 +24,7 @@ struct Vendor {
 // Pinned memory takes the place of handles, so that operations between two types of devices use it.
 constexpr Vendor kVendors[] = {
     {"cuda", ARROW_DEVICE_CUDA, ARROW_DEVICE_CUDA_HOST, "cuMemcpyAsync", ARROW_DEVICE_CUDA},
-    {"hip", ARROW_DEVICE_ROCM, ARROW_DEVICE_ROCM_HOST, "hipMemcpyAsync"},
+    {"hip", ARROW_DEVICE_ROCM, ARROW_DEVICE_ROCM_HOST, "hipMemcpyAsync", ARROW_DEVICE_ROCM},
     {"level_zero", ARROW_DEVICE_ONEAPI, 0, "zeCommandListAppendMemoryCopy"},
     {"opencl", 0, ARROW_DEVICE_OPENCL, "clFlush", ARROW_DEVICE_OPENCL},
     {"vulkan", 0, ARROW_DEVICE_VULKAN, "vkQueueSubmit", ARROW_DEVICE_VULKAN},

@@ -3,9 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <utility>
 #include <vector>
@@ -21,27 +19,6 @@ using standin::violation;
 namespace {
 
 constexpr size_t kGranularity = 2 << 20;
-
-// Physical memory by its handle. Each handle is a reference.
-std::mutex physical_mutex;
-auto& physical() {
-  static auto* const made = new std::map<CUmemGenericAllocationHandle, std::shared_ptr<standin::Physical>>;
-  return *made;
-}
-
-CUmemGenericAllocationHandle add_physical(std::shared_ptr<standin::Physical> memory) {
-  static CUmemGenericAllocationHandle last = 0x1000;
-  const std::lock_guard lock(physical_mutex);
-  physical().emplace(++last, std::move(memory));
-  return last;
-}
-
-std::shared_ptr<standin::Physical> physical_of(CUmemGenericAllocationHandle handle, const char* call) {
-  const std::lock_guard lock(physical_mutex);
-  const auto found = physical().find(handle);
-  if (found == physical().end()) violation("%s: %#llx is no handle of memory", call, handle);
-  return found->second;
-}
 
 // Ends the process unless the properties are those of a GPU's memory that can leave as a descriptor.
 void check_shareable(const Machine& gpus, const CUmemAllocationProp& properties, const char* call) {
@@ -257,23 +234,19 @@ EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle* memory, size_t size, c
   if (flags != 0) violation("%s: flags %llu", kCall, flags);
   auto made = gpus.create_physical(properties->location.id, size);
   if (made == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
-  *memory = add_physical(std::move(made));
+  *memory = gpus.add_handle(std::move(made));
   return CUDA_SUCCESS;
 }
 
 EXPORT CUresult cuMemRelease(CUmemGenericAllocationHandle memory) {
   BEGIN_GIVING_BACK("cuMemRelease");
-  physical_of(memory, kCall);
-  std::shared_ptr<standin::Physical> released;  // destroyed without the lock
-  const std::lock_guard lock(physical_mutex);
-  released = std::move(physical().at(memory));
-  physical().erase(memory);
+  gpus.drop_handle(memory);
   return late;
 }
 
 EXPORT CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* memory, void* address) {
   BEGIN("cuMemRetainAllocationHandle");
-  *memory = add_physical(gpus.physical_at(number(address)));
+  *memory = gpus.add_handle(gpus.physical_at(number(address)));
   return CUDA_SUCCESS;
 }
 
@@ -282,7 +255,7 @@ EXPORT CUresult cuMemExportToShareableHandle(void* handle, CUmemGenericAllocatio
                                              CUmemAllocationHandleType type, unsigned long long flags) {
   BEGIN("cuMemExportToShareableHandle");
   if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || flags != 0) violation("%s: type %u", kCall, type);
-  const auto exported = physical_of(memory, kCall);
+  const auto exported = gpus.physical_of(memory);
   if (exported->is_imported) return CUDA_ERROR_NOT_SUPPORTED;
   const int number = ::dup(exported->pages->duplicate().get());
   if (number < 0) return CUDA_ERROR_UNKNOWN;
@@ -296,7 +269,7 @@ EXPORT CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* mem
   BEGIN("cuMemImportFromShareableHandle");
   if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) violation("%s: type %u", kCall, type);
   try {
-    *memory = add_physical(gpus.import_physical(current_device(kCall), static_cast<int>(number(handle))));
+    *memory = gpus.add_handle(gpus.import_physical(current_device(kCall), static_cast<int>(number(handle))));
     return CUDA_SUCCESS;
   } catch (const arrowdevice::Error&) {
     return CUDA_ERROR_INVALID_VALUE;
@@ -323,7 +296,7 @@ EXPORT CUresult cuMemMap(CUdeviceptr start, size_t size, size_t offset, CUmemGen
   BEGIN("cuMemMap");
   check_granularity(size, kCall);
   if (start % kGranularity % 4096 != 0 || offset != 0 || flags != 0) violation("%s: an offset or flags", kCall);
-  auto mapped = physical_of(memory, kCall);
+  auto mapped = gpus.physical_of(memory);
   if (size > static_cast<size_t>(mapped->pages->size())) return CUDA_ERROR_INVALID_VALUE;
   gpus.map(start, size, std::move(mapped));
   return CUDA_SUCCESS;

@@ -23,6 +23,7 @@ namespace ours = arrowdevice::hip;
 SAME(hipStream_t)
 SAME(hipEvent_t)
 SAME(hipMemPool_t)
+SAME(hipMemGenericAllocationHandle_t)
 
 #define SAME_SIZE(type) \
   SAME(type)            \
@@ -42,6 +43,8 @@ SAME_SIZE(hipMemAccessFlags)
 SAME_SIZE(hipMemLocation)
 SAME_SIZE(hipMemPoolProps)
 SAME_SIZE(hipMemAccessDesc)
+SAME_SIZE(hipMemAllocationProp)
+SAME_SIZE(hipMemAllocationGranularity_flags)
 
 static_assert(std::is_same_v<ours::hipDevice_t, ::hipDevice_t> &&
               std::is_same_v<ours::hipDeviceptr_t, ::hipDeviceptr_t>);
@@ -63,6 +66,11 @@ SAME_PLACE(hipMemPoolProps, allocType)
 SAME_PLACE(hipMemPoolProps, handleTypes)
 SAME_PLACE(hipMemPoolProps, location)
 SAME_PLACE(hipMemPoolProps, win32SecurityAttributes)
+SAME_PLACE(hipMemAllocationProp, type)
+SAME_PLACE(hipMemAllocationProp, requestedHandleType)
+SAME_PLACE(hipMemAllocationProp, location)
+SAME_PLACE(hipMemAllocationProp, win32HandleMetaData)
+SAME_PLACE(hipMemAllocationProp, allocFlags)
 SAME_PLACE(hipMemAccessDesc, location)
 SAME_PLACE(hipMemAccessDesc, flags)
 
@@ -78,6 +86,7 @@ ARROWDEVICE_HIP_CAPTURE_MODES(X)
 ARROWDEVICE_HIP_POOL_ATTRIBUTES(X)
 ARROWDEVICE_HIP_ALLOCATION_TYPES(X)
 ARROWDEVICE_HIP_HANDLE_TYPES(X)
+ARROWDEVICE_HIP_GRANULARITIES(X)
 ARROWDEVICE_HIP_LOCATION_TYPES(X)
 ARROWDEVICE_HIP_ACCESS_FLAGS(X)
 ARROWDEVICE_HIP_FLAGS(X)

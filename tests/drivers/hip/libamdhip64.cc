@@ -3,11 +3,17 @@
 //
 //   STANDIN_HIP_VERSION   60200000 for HIP 6.2; before 6 the memory types have other numbers,
 //                         and a query of unknown memory fails
+//   STANDIN_NO_DESCRIPTORS  set if there is no virtual memory
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <set>
+#include <utility>
 
+#include "base/error.h"
 #include "hip/api.h"
 #include "hip/symbols.h"
 #include "machine/capture.h"
@@ -43,6 +49,7 @@ namespace {
 
 constexpr int kDefaultVersion = 60'200'000;
 constexpr int kFirstOfHip6 = 60'000'000;
+constexpr int kFirstWithDescriptors = 70'100'000;
 
 std::atomic<bool> started{false};
 std::atomic<int> sticky{0};
@@ -90,6 +97,24 @@ void* stream_of(Machine& gpus, hipStream_t stream, const char* call) {
     violation("%s: the stream is of GPU %d, and GPU %d is current", call, gpus.device_of_stream(stream), current);
   }
   return stream;
+}
+
+constexpr size_t kGranularity = 2 << 20;
+
+// Ends the process unless the properties are those of a GPU's memory that can leave as a descriptor.
+void check_shareable(const Machine& gpus, const hipMemAllocationProp& properties, const char* call) {
+  if (properties.type != hipMemAllocationTypePinned || properties.location.type != hipMemLocationTypeDevice ||
+      properties.win32HandleMetaData != nullptr) {
+    violation("%s: no memory of a GPU", call);
+  }
+  if (properties.requestedHandleType != hipMemHandleTypePosixFileDescriptor) {
+    violation("%s: the memory cannot leave as a descriptor", call);
+  }
+  check_device(gpus, properties.location.id, call);
+}
+
+void check_granularity(size_t size, const char* call) {
+  if (size == 0 || size % kGranularity != 0) violation("%s: %zu bytes are no multiple of the granularity", call, size);
 }
 
 // Does the same for work that must not become part of an application's graph.
@@ -190,9 +215,13 @@ EXPORT hipError_t hipDeviceTotalMem(size_t* bytes, hipDevice_t device) {
 EXPORT hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int device) {
   BEGIN("hipDeviceGetAttribute");
   check_device(gpus, device, kCall);
-  if (attribute != hipDeviceAttributeMemoryPoolsSupported) violation("%s: attribute %u", kCall, attribute);
-  *value = gpus.memory_pools();
-  return hipSuccess;
+  switch (attribute) {
+    case hipDeviceAttributeMemoryPoolsSupported: *value = gpus.memory_pools(); return hipSuccess;
+    case hipDeviceAttributeVirtualMemoryManagementSupported:
+      *value = std::getenv("STANDIN_NO_DESCRIPTORS") == nullptr;
+      return hipSuccess;
+  }
+  violation("%s: attribute %u", kCall, attribute);
 }
 
 EXPORT hipError_t hipDeviceCanAccessPeer(int* can, int device, int peer) {
@@ -297,6 +326,118 @@ EXPORT hipError_t hipFreeAsync(void* memory, hipStream_t stream) {
   BEGIN_GIVING_BACK("hipFreeAsync");
   gpus.free_on(uncaptured_stream_of(gpus, stream, kCall), number(memory));
   return late;
+}
+
+// -- virtual memory. A mapping is an allocation of the machine.
+
+EXPORT hipError_t hipMemGetAllocationGranularity(size_t* bytes, const hipMemAllocationProp* properties,
+                                                 hipMemAllocationGranularity_flags what) {
+  BEGIN("hipMemGetAllocationGranularity");
+  check_shareable(gpus, *properties, kCall);
+  if (what != hipMemAllocationGranularityMinimum) violation("%s: flags %u", kCall, what);
+  *bytes = kGranularity;
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipMemCreate(hipMemGenericAllocationHandle_t* memory, size_t size,
+                               const hipMemAllocationProp* properties, unsigned long long flags) {
+  BEGIN("hipMemCreate");
+  check_shareable(gpus, *properties, kCall);
+  check_granularity(size, kCall);
+  if (flags != 0) violation("%s: flags %llu", kCall, flags);
+  auto made = gpus.create_physical(properties->location.id, size);
+  if (made == nullptr) return fail(hipErrorOutOfMemory);
+  *memory = reinterpret_cast<hipMemGenericAllocationHandle_t>(gpus.add_handle(std::move(made)));
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipMemRelease(hipMemGenericAllocationHandle_t memory) {
+  BEGIN_GIVING_BACK("hipMemRelease");
+  gpus.drop_handle(number(memory));
+  return late;
+}
+
+// The descriptor does not close on exec.
+EXPORT hipError_t hipMemExportToShareableHandle(void* handle, hipMemGenericAllocationHandle_t memory,
+                                                hipMemAllocationHandleType type, unsigned long long flags) {
+  BEGIN("hipMemExportToShareableHandle");
+  if (type != hipMemHandleTypePosixFileDescriptor || flags != 0) violation("%s: type %u", kCall, type);
+  const auto exported = gpus.physical_of(number(memory));
+  const int made = exported->is_imported ? -1 : ::dup(exported->pages->duplicate().get());
+  if (made < 0) return fail(hipErrorInvalidValue);
+  *static_cast<int*>(handle) = made;
+  return hipSuccess;
+}
+
+// Takes a pointer to the descriptor, and from HIP 7.1 on the descriptor itself.
+EXPORT hipError_t hipMemImportFromShareableHandle(hipMemGenericAllocationHandle_t* memory, void* handle,
+                                                  hipMemAllocationHandleType type) {
+  BEGIN("hipMemImportFromShareableHandle");
+  if (type != hipMemHandleTypePosixFileDescriptor) violation("%s: type %u", kCall, type);
+  const bool is_value = hip_version() >= kFirstWithDescriptors;
+  const int descriptor = is_value ? static_cast<int>(number(handle)) : *static_cast<const int*>(handle);
+  try {
+    *memory =
+        reinterpret_cast<hipMemGenericAllocationHandle_t>(gpus.add_handle(gpus.import_physical(current, descriptor)));
+    return hipSuccess;
+  } catch (const arrowdevice::Error&) {
+    return fail(hipErrorInvalidValue);
+  }
+}
+
+EXPORT hipError_t hipMemAddressReserve(void** range, size_t size, size_t alignment, void* wanted,
+                                       unsigned long long flags) {
+  BEGIN("hipMemAddressReserve");
+  check_granularity(size, kCall);
+  if (alignment != 0 || wanted != nullptr || flags != 0) violation("%s: a wish for the address", kCall);
+  *range = reinterpret_cast<void*>(gpus.reserve(size));
+  return fail(*range != nullptr ? hipSuccess : hipErrorOutOfMemory);
+}
+
+EXPORT hipError_t hipMemAddressFree(void* range, size_t size) {
+  BEGIN_GIVING_BACK("hipMemAddressFree");
+  gpus.unreserve(number(range), size);
+  return late;
+}
+
+// The runtime does not compare the size with that of the memory.
+EXPORT hipError_t hipMemMap(void* start, size_t size, size_t offset, hipMemGenericAllocationHandle_t memory,
+                            unsigned long long flags) {
+  BEGIN("hipMemMap");
+  check_granularity(size, kCall);
+  if (offset != 0 || flags != 0) violation("%s: an offset or flags", kCall);
+  auto mapped = gpus.physical_of(number(memory));
+  if (size > static_cast<size_t>(mapped->pages->size())) violation("%s: more bytes than there are", kCall);
+  gpus.map(number(start), size, std::move(mapped));
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipMemUnmap(void* start, size_t size) {
+  BEGIN_GIVING_BACK("hipMemUnmap");
+  gpus.unmap(number(start), size);
+  return late;
+}
+
+EXPORT hipError_t hipMemSetAccess(void* start, size_t size, const hipMemAccessDesc* users, size_t count) {
+  BEGIN("hipMemSetAccess");
+  const int owner = gpus.physical_at(number(start))->device;
+  std::set<int> granted;
+  for (size_t i = 0; i < count; ++i) {
+    check_device(gpus, users[i].location.id, kCall);
+    if (users[i].location.type != hipMemLocationTypeDevice || users[i].flags != hipMemAccessFlagsProtReadWrite) {
+      violation("%s: no access of a GPU", kCall);
+    }
+    if (users[i].location.id != owner && !gpus.peers()) return fail(hipErrorInvalidValue);
+    granted.insert(users[i].location.id);
+  }
+  gpus.set_users(number(start), size, granted);
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipMemsetAsync(void* to, int value, size_t size, hipStream_t stream) {
+  BEGIN("hipMemsetAsync");
+  gpus.fill(uncaptured_stream_of(gpus, stream, kCall), number(to), static_cast<unsigned char>(value), size);
+  return hipSuccess;
 }
 
 // An application registers host memory. The backend never calls these.

@@ -116,6 +116,7 @@ void Machine::check_nothing_is_left() const {
     const auto n = static_cast<long long>(left.allocations[static_cast<int>(kind)]);
     if (n != 0) violation("%lld pieces of %s are left at exit", n, name_of(kind));
   }
+  if (!handles_.empty()) violation("%zu handles of memory are left at exit", handles_.size());
   if (!ranges_.empty()) violation("%zu ranges of virtual memory are left at exit", ranges_.size());
   if (left.events > left.streams) {
     violation("%lld events are left at exit, of %lld streams", static_cast<long long>(left.events),

@@ -141,8 +141,12 @@ class Machine {
   void unreserve(uintptr_t range, size_t size);
   // Returns the range that an address is in: its start and size.
   std::optional<std::pair<uintptr_t, size_t>> range_of(uintptr_t address) const;
-  std::shared_ptr<Physical> create_physical(int device, size_t size);  // NULL if there is not enough memory
-  std::shared_ptr<Physical> import_physical(int device, int descriptor);
+  std::shared_ptr<Physical> create_physical(int device, size_t size);     // NULL if there is not enough memory
+  std::shared_ptr<Physical> import_physical(int device, int descriptor);  // throws arrowdevice::Error
+  // A handle is a reference to physical memory. These end the process if it is no handle.
+  uintptr_t add_handle(std::shared_ptr<Physical> physical);
+  std::shared_ptr<Physical> physical_of(uintptr_t handle) const;
+  void drop_handle(uintptr_t handle);
   void map(uintptr_t start, size_t size, std::shared_ptr<Physical> physical);
   void unmap(uintptr_t start, size_t size);
   void set_users(uintptr_t start, size_t size, const std::set<int>& users);
@@ -240,6 +244,8 @@ class Machine {
   std::map<uintptr_t, Allocation> dead_;  // their addresses are not reused
   std::map<uintptr_t, size_t> ranges_;    // of virtual memory
   std::map<uintptr_t, std::shared_ptr<Physical>> mapped_;
+  std::map<uintptr_t, std::shared_ptr<Physical>> handles_;
+  uintptr_t next_handle_ = 0x1000;
   std::map<void*, std::shared_ptr<Stream>> streams_;
   std::map<void*, std::shared_ptr<Event>> events_;
   std::map<void*, std::shared_ptr<MemoryPool>> pools_;

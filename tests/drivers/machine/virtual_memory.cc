@@ -64,6 +64,24 @@ std::shared_ptr<Physical> Machine::import_physical(int device, int descriptor) {
   return std::make_shared<Physical>(Physical{device, sim::Pages::open(descriptor), true});
 }
 
+uintptr_t Machine::add_handle(std::shared_ptr<Physical> physical) {
+  const std::lock_guard lock(mutex_);
+  return handles_.emplace(++next_handle_, std::move(physical)).first->first;
+}
+
+std::shared_ptr<Physical> Machine::physical_of(uintptr_t handle) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = handles_.find(handle);
+  if (found == handles_.end()) violation("%#zx is no handle of memory", handle);
+  return found->second;
+}
+
+void Machine::drop_handle(uintptr_t handle) {
+  const auto physical = physical_of(handle);  // destroyed without the lock
+  const std::lock_guard lock(mutex_);
+  handles_.erase(handle);
+}
+
 void Machine::map(uintptr_t start, size_t size, std::shared_ptr<Physical> physical) {
   const auto range = range_of(start);
   if (!range || start - range->first + size > range->second) violation("%#zx is not in a reserved range", start);

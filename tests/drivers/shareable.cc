@@ -21,7 +21,7 @@ using arrowdevice::FileDescriptor;
 constexpr int64_t kSize = 1000;
 constexpr int64_t kGranularity = 2 << 20;
 
-void* gpu(int64_t id) { return open(ARROW_DEVICE_CUDA, id); }
+void* gpu(int64_t id) { return open(vendor().device, id); }
 
 void* allocate_shareable(void* device) {
   void* memory = nullptr;
@@ -110,6 +110,7 @@ TEST_CASE("records that lie about memory are refused with the reason") {
           changed.kind = ARROWDEVICE_MEMORY_BYTES;
           expect(contains(refusal(gpu(0), changed), "the record has kind 2"), "a kind");
           const FileDescriptor file(::memfd_create("other", MFD_CLOEXEC));
+          expect(::ftruncate(file.get(), kGranularity) == 0, "no file");
           for (const int number : {file.get(), 12345}) {
             changed = record;
             changed.descriptor = number;
@@ -132,12 +133,13 @@ TEST_CASE("a GPU that can be a peer copies shareable memory in place") {
             void* const there = drivers::allocate(gpu(1), kSize);
             const std::vector<char> written(kSize, 'b');
             write(gpu(0), memory, written);
-            const int64_t named = calls("cuMemcpyPeerAsync");
+            const std::string naming_both = is_cuda() ? "cuMemcpyPeerAsync" : "hipMemcpyPeerAsync";
+            const int64_t named = calls(naming_both);
             void* const queue = create_queue(gpu(1));
             copy(queue, region(gpu(1), there, gpu(0), memory, kSize));
             finish(queue);
             table().queue_destroy(queue);
-            expect((calls("cuMemcpyPeerAsync") == named) == are_peers, "another kind of copy");
+            expect((calls(naming_both) == named) == are_peers, "another kind of copy");
             expect(bytes_of(gpu(1), there) == written, "the bytes are not there");
             drivers::free_memory(gpu(1), there);
             free_shareable(gpu(0), memory);
@@ -146,21 +148,24 @@ TEST_CASE("a GPU that can be a peer copies shareable memory in place") {
   ::unsetenv("STANDIN_PEERS");
 }
 
+void check_has_none(void* device) {
+  arrowdevice_device_info info{};
+  info.struct_size = sizeof info;
+  must(table().device_get_info, device, &info);
+  expect((info.flags & ARROWDEVICE_DEVICE_SHAREABLE) == 0, "the flag");
+  arrowdevice_error error{};
+  void* memory = nullptr;
+  expect(table().shareable_allocate(device, nullptr, kSize, 64, &memory, &error) == ENOTSUP, error.message);
+}
+
 TEST_CASE("pinned memory and an application's context have no shareable memory") {
+  CHECK(in_own_process([] { check_has_none(open(vendor().pinned, 0)); }) == "");
+  if (!is_cuda()) return;  // HIP has no contexts
   CHECK(in_own_process([] {
           const drivers::cuda::Context mine(0);
-          const arrowdevice_native_device native = drivers::cuda::handles_of(mine.get());
-          for (void* const device : {open(ARROW_DEVICE_CUDA_HOST, 0), wrap(ARROW_DEVICE_CUDA, 0, native)}) {
-            arrowdevice_device_info info{};
-            info.struct_size = sizeof info;
-            must(table().device_get_info, device, &info);
-            expect((info.flags & ARROWDEVICE_DEVICE_SHAREABLE) == 0, "the flag");
-            arrowdevice_error error{};
-            void* memory = nullptr;
-            expect(table().shareable_allocate(device, nullptr, kSize, 64, &memory, &error) == ENOTSUP, error.message);
-          }
-          void* const again = wrap(ARROW_DEVICE_CUDA, 0, native);
-          for (int i = 0; i < 2; ++i) must(table().device_unwrap, again);
+          void* const wrapped = wrap(ARROW_DEVICE_CUDA, 0, drivers::cuda::handles_of(mine.get()));
+          check_has_none(wrapped);
+          must(table().device_unwrap, wrapped);
         }) == "");
 }
 
