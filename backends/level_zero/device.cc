@@ -21,17 +21,18 @@ struct Request {
 
 // Allows allocations that old kernels cannot address as a whole. Only the author of a kernel knows its limit, and
 // copies have no such limit.
-ze_relaxed_allocation_limits_exp_desc_t relaxed_limits() {
+ze_relaxed_allocation_limits_exp_desc_t relaxed_limits(const void* next) {
   ze_relaxed_allocation_limits_exp_desc_t relaxed{};
+  relaxed.pNext = next;
   relaxed.stype = ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC;
   relaxed.flags = ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE;
   return relaxed;
 }
 
 Request request(MemoryKind kind, ze_context_handle_t context, const PhysicalDevice& device, size_t size,
-                size_t alignment, void** out) {
-  const auto relaxed = relaxed_limits();
-  const void* const next = size > device.properties().largest_allocation ? &relaxed : nullptr;
+                size_t alignment, const void* extension, void** out) {
+  const auto relaxed = relaxed_limits(extension);
+  const void* const next = size > device.properties().largest_allocation ? &relaxed : extension;
   ze_device_mem_alloc_desc_t of_device{};
   of_device.stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC;
   of_device.pNext = next;
@@ -80,12 +81,16 @@ void* Device::allocate(int64_t size, int64_t alignment) { return allocate(kind_,
 
 void* Device::allocate_host(int64_t size, int64_t alignment) { return allocate(MemoryKind::kHost, size, alignment); }
 
-void* Device::allocate(MemoryKind kind, int64_t size, int64_t alignment) {
+void* Device::allocate_extended(int64_t size, int64_t alignment, const void* extension) {
+  return allocate(MemoryKind::kDevice, size, alignment, extension);
+}
+
+void* Device::allocate(MemoryKind kind, int64_t size, int64_t alignment, const void* extension) {
   context_.unfinished().sweep();
   return physical_.use([&] {
     void* memory = nullptr;
-    const auto [call, result] =
-        request(kind, context_.native(), physical_, static_cast<size_t>(size), static_cast<size_t>(alignment), &memory);
+    const auto [call, result] = request(kind, context_.native(), physical_, static_cast<size_t>(size),
+                                        static_cast<size_t>(alignment), extension, &memory);
     if (result != ZE_RESULT_SUCCESS) {
       throw failure(call, result, format("%lld bytes on %s", static_cast<long long>(size), properties().name.c_str()));
     }

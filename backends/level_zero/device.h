@@ -70,6 +70,11 @@ class Device {
 
   void* allocate(int64_t size, int64_t alignment);
 
+  // Returns true if other processes can open memory of the device.
+  bool is_shareable() const noexcept { return kind_ == MemoryKind::kDevice && properties().shares_memory; }
+  // Allocates device memory. `extension` continues the chain of ze_device_mem_alloc_desc_t.
+  void* allocate_extended(int64_t size, int64_t alignment, const void* extension);
+
   // Allocates USM of the host, which all devices of the context copy fast.
   void* allocate_host(int64_t size, int64_t alignment);
 
@@ -77,7 +82,7 @@ class Device {
   void free(void* memory) noexcept;
 
  private:
-  void* allocate(MemoryKind kind, int64_t size, int64_t alignment);
+  void* allocate(MemoryKind kind, int64_t size, int64_t alignment, const void* extension = nullptr);
 
   Context& context_;
   PhysicalDevice& physical_;

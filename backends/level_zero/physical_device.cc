@@ -41,6 +41,16 @@ bool ask_system_memory(ze_device_handle_t device) {
   return (answer.sharedSystemAllocCapabilities & ZE_MEMORY_ACCESS_CAP_FLAG_RW) != 0;
 }
 
+bool ask_sharing(ze_device_handle_t device) {
+  ze_device_external_memory_properties_t answer{};
+  answer.stype = ZE_STRUCTURE_TYPE_DEVICE_EXTERNAL_MEMORY_PROPERTIES;
+  const auto result = api().zeDeviceGetExternalMemoryProperties(device, &answer);
+  if (result == ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) return false;
+  check("zeDeviceGetExternalMemoryProperties", result);
+  return (answer.memoryAllocationExportTypes & answer.memoryAllocationImportTypes &
+          ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF) != 0;
+}
+
 // Prefers engines that compute, which copy within a device faster than the engines that only copy.
 QueueGroup ask_queue_group(ze_device_handle_t device) {
   const auto* const call = "zeDeviceGetCommandQueueGroupProperties";
@@ -86,6 +96,7 @@ Properties::Properties(ze_device_handle_t device)
   std::memcpy(uuid.data(), answer.uuid.id, sizeof answer.uuid.id);
   largest_allocation = answer.maxMemAllocSize;
   may_offload = queue_group.computes && gains_from_offload(answer);
+  shares_memory = ask_sharing(device);
 }
 
 PhysicalDevice::PhysicalDevice(ze_device_handle_t native, const DriverFeatures& features)

@@ -30,7 +30,8 @@ struct Properties {
   uint64_t largest_allocation;  // bytes; larger allocations need relaxed limits
   bool reaches_system_memory;   // the device can access host memory that the driver did not allocate
   QueueGroup queue_group;
-  bool may_offload;  // copies with the host may run on engines that only copy
+  bool may_offload;    // copies with the host may run on engines that only copy
+  bool shares_memory;  // device memory leaves the process, and comes from other processes, as a DMA buffer
 };
 
 // Lives as long as the process. All functions are thread-safe.

@@ -13,6 +13,7 @@
 #include "level_zero/device.h"
 #include "level_zero/devices.h"
 #include "level_zero/queue.h"
+#include "level_zero/shareable.h"
 #include "level_zero/sycl_event.h"
 
 namespace arrowdevice::level_zero {
@@ -37,7 +38,8 @@ struct Functions : ListedDevices<Devices, Device> {
     out.total_memory = properties.total_memory;
     out.buffer_alignment = kAlignment;
     out.sub_buffer_alignment = kAlignment;
-    out.flags = ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_WAIT_BLOCKS | ARROWDEVICE_DEVICE_COPY_BLOCKS;
+    out.flags = ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_WAIT_BLOCKS | ARROWDEVICE_DEVICE_COPY_BLOCKS |
+                (device.is_shareable() ? ARROWDEVICE_DEVICE_SHAREABLE : 0);
     out.staging_type = 0;
   }
 
@@ -77,6 +79,24 @@ struct Functions : ListedDevices<Devices, Device> {
       device.context().unfinished().sweep();
     }
   }
+
+  static void* shareable_allocate(Device& device, Queue*, int64_t size, int64_t alignment) {
+    return allocate_shareable(device, size, alignment);
+  }
+
+  static void shareable_free(Device& device, Queue* queue, void* buffer) noexcept {
+    buffer_free(device, queue, buffer);
+  }
+
+  static void memory_export(Device& device, const void* buffer, arrowdevice_memory_record& out) {
+    describe_shareable(device, buffer, out);
+  }
+
+  static void* memory_import(Device& device, const arrowdevice_memory_record& record, int64_t& size) {
+    return open_shared(device, record, size);
+  }
+
+  static void memory_close(Device& device, void* buffer) noexcept { buffer_free(device, nullptr, buffer); }
 
   static void* staging_allocate(Device& device, int64_t size) { return device.allocate_host(size, kAlignment); }
 

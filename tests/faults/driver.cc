@@ -25,7 +25,7 @@ struct Vendor {
 constexpr Vendor kVendors[] = {
     {"cuda", ARROW_DEVICE_CUDA, ARROW_DEVICE_CUDA_HOST, "cuMemcpyAsync", ARROW_DEVICE_CUDA},
     {"hip", ARROW_DEVICE_ROCM, ARROW_DEVICE_ROCM_HOST, "hipMemcpyAsync", ARROW_DEVICE_ROCM},
-    {"level_zero", ARROW_DEVICE_ONEAPI, 0, "zeCommandListAppendMemoryCopy"},
+    {"level_zero", ARROW_DEVICE_ONEAPI, 0, "zeCommandListAppendMemoryCopy", ARROW_DEVICE_ONEAPI},
     {"opencl", 0, ARROW_DEVICE_OPENCL, "clFlush", ARROW_DEVICE_OPENCL},
     {"vulkan", 0, ARROW_DEVICE_VULKAN, "vkQueueSubmit", ARROW_DEVICE_VULKAN},
 };

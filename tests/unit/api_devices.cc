@@ -93,13 +93,13 @@ TEST_CASE("device_get_info returns the backend's description") {
   CHECK(info.name[0] != '\0');
   CHECK(info.total_memory == int64_t{4} << 30);
   CHECK(info.buffer_alignment == 64);
-  CHECK(info.flags == (ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_EVENTS));
+  CHECK(info.flags == (ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_EVENTS | ARROWDEVICE_DEVICE_SHAREABLE));
   info = describe(sim(kHandles[0]));
-  CHECK(info.flags == ARROWDEVICE_DEVICE_EVENTS);
+  CHECK(info.flags == (ARROWDEVICE_DEVICE_EVENTS | ARROWDEVICE_DEVICE_SHAREABLE));
   CHECK(info.sub_buffer_alignment == 128);
   info = describe(cpu());
   CHECK(std::string(info.backend) == "cpu");
-  CHECK(info.flags == (ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_HOST_READABLE));
+  CHECK(info.flags == (ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_HOST_READABLE | ARROWDEVICE_DEVICE_SHAREABLE));
   CHECK(info.device_id == 0);
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests guarantees of the Level Zero backend beyond conformance. Each case has its own process.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <arrowdevice/arrowdevice.h>
 
 #include <cerrno>
@@ -32,9 +35,43 @@ TEST_CASE("a device reports its properties") {
                  "name");
           expect(std::memcmp(info.uuid, "standin for zer\1", sizeof info.uuid) == 0, "the UUID is another");
           expect(info.total_memory == int64_t{8} << 30, "another size of memory");
-          expect(info.flags ==
-                     (ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_WAIT_BLOCKS | ARROWDEVICE_DEVICE_COPY_BLOCKS),
+          expect(info.flags == (ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_WAIT_BLOCKS |
+                                ARROWDEVICE_DEVICE_COPY_BLOCKS | ARROWDEVICE_DEVICE_SHAREABLE),
                  "other flags");
+        }) == "");
+}
+
+TEST_CASE("a descriptor that is no memory of a device is refused with the reason") {
+  CHECK(in_child([] {
+          int ends[2];
+          expect(::pipe(ends) == 0, "no pipe");
+          const int file = ::memfd_create("other", MFD_CLOEXEC);
+          expect(::ftruncate(file, 4096) == 0, "no file");
+          for (const int descriptor : {ends[0], file, 12345}) {
+            arrowdevice_memory_record record{};
+            record.struct_size = sizeof record;
+            record.kind = ARROWDEVICE_MEMORY_DESCRIPTOR;
+            record.descriptor = descriptor;
+            record.size = 4096;
+            arrowdevice_error error{};
+            void* memory = nullptr;
+            int64_t size = 0;
+            expect(table().memory_import(gpu(0), &record, &memory, &size, &error) == EINVAL, error.message);
+            expect(contains(error.message, "is no memory of a device"), error.message);
+          }
+        }) == "");
+}
+
+TEST_CASE("a driver without external memory has no memory that other processes can open") {
+  CHECK(in_child([] {
+          ::setenv("STANDIN_NO_DESCRIPTORS", "1", 1);
+          arrowdevice_device_info info{};
+          must(table().device_get_info, gpu(0), &info);
+          expect((info.flags & ARROWDEVICE_DEVICE_SHAREABLE) == 0, "the flag");
+          arrowdevice_error error{};
+          void* memory = nullptr;
+          expect(table().shareable_allocate(gpu(0), nullptr, 64, 64, &memory, &error) == ENOTSUP, error.message);
+          expect(contains(error.message, "no memory that other processes can open"), error.message);
         }) == "");
 }
 

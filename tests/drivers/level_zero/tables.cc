@@ -61,6 +61,7 @@ EXPORT ze_result_t zeGetDeviceProcAddrTable(ze_api_version_t version, ze_device_
   ENTRY_POINT(pfnGetProperties, zeDeviceGetProperties);
   ENTRY_POINT(pfnGetMemoryProperties, zeDeviceGetMemoryProperties);
   ENTRY_POINT(pfnGetMemoryAccessProperties, zeDeviceGetMemoryAccessProperties);
+  ENTRY_POINT(pfnGetExternalMemoryProperties, zeDeviceGetExternalMemoryProperties);
   ENTRY_POINT(pfnGetCommandQueueGroupProperties, zeDeviceGetCommandQueueGroupProperties);
   ENTRY_POINT(pfnCanAccessPeer, zeDeviceCanAccessPeer);
   return ZE_RESULT_SUCCESS;
