@@ -4,6 +4,7 @@
 //
 //   bench-links [--quick]
 #include <arrowdevice/arrowdevice.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,12 +40,15 @@ struct Times {
 
 constexpr double kNoBound = 0;
 
+double round_trip_us = 0;  // the yardstick, see measure_round_trips()
+
 // `bound_us` is a bound of the median.
 void print(const std::string& name, Times& times, double bound_us = kNoBound) {
   static bool is_first = true;
   std::printf("%s\n  {\"name\": \"%s\", \"real_time\": %.1f, \"time_unit\": \"us\", \"p99_us\": %.1f, \"runs\": %zu",
               std::exchange(is_first, false) ? "" : ",", name.c_str(), times.at(0.5), times.at(0.99),
               times.values.size());
+  if (round_trip_us != 0) std::printf(", \"ratio\": %.2f", times.at(0.5) / round_trip_us);
   if (bound_us != kNoBound) std::printf(", \"bound_us\": %.0f", bound_us);
   std::printf("}");
   std::fflush(stdout);
@@ -205,6 +209,35 @@ std::string with_size(const std::string& name, int64_t bytes) {
   return name + " " + std::to_string(bytes >> 10) + " KiB";
 }
 
+// The least cost of a request: another process reads a byte from a Unix socket and answers with 512 bytes, as many as
+// describe a batch. The ratios of all other cases are to this time.
+void measure_round_trips(int runs) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) give_up("there is no socket");
+  char answer[512] = {};
+  const pid_t process = fork();
+  if (process == 0) {
+    close(ends[0]);
+    char asked = 0;
+    while (read(ends[1], &asked, 1) == 1 && write(ends[1], answer, sizeof answer) == sizeof answer) {
+    }
+    _exit(0);
+  }
+  close(ends[1]);
+  Times times;
+  for (int i = 0; i < runs + 2; ++i) {
+    const auto begin = Clock::now();
+    if (write(ends[0], "x", 1) != 1 || recv(ends[0], answer, sizeof answer, MSG_WAITALL) != sizeof answer) {
+      give_up("the socket has failed");
+    }
+    if (i >= 2) times.values.push_back(microseconds_since(begin));
+  }
+  close(ends[0]);
+  waitpid(process, nullptr, 0);
+  print("round trip of 512 bytes, without the library", times);
+  round_trip_us = times.at(0.5);
+}
+
 // The consumer asks for one batch after the other. The server sends a batch after the request.
 void measure_requests(int64_t bytes, bool is_shareable, int runs, double bound_us) {
   const Owner owner(bytes, is_shareable, INT64_MAX);
@@ -272,6 +305,7 @@ void measure_batches(int64_t rows, int64_t batches, int runs) {
 void measure(bool is_quick) {
   const int runs = is_quick ? 20 : 2000;
   const int few = is_quick ? 3 : 30;
+  measure_round_trips(runs);
   for (const int64_t bytes : {int64_t{8000}, int64_t{64} << 10, int64_t{64} << 20, int64_t{1} << 30}) {
     if (is_quick && bytes > 64 << 20) continue;
     measure_requests(bytes, true, runs, 60);

@@ -3,7 +3,7 @@
 
 Another process has a column of integers. This process requests it, and the time ends when it has a pyarrow array or an
 array of this library. No value is read. The ways are this library, pyarrow over shared memory and over a Unix socket, Arrow
-Flight, and Ray if it is installed. Each way has a process of its own. The ways take turns, so that other load meets all of
+Flight, and Ray and dora if they are installed. Each way has a process of its own. The ways take turns, so that other load meets all of
 them. Prints a table of medians in microseconds. PROGRAM is the benchmark bench-links, which calls the library from C++.
 
 The program needs pyarrow and the Python package of this library.
@@ -204,15 +204,70 @@ class Ray:
 
     def close(self):
         self.ray.kill(self.owner)
+        self.ray.shutdown()
+
+
+DORA_OWNER = """
+import sys
+import pyarrow
+from dora import Node
+column = pyarrow.array(range(int(sys.argv[1])), pyarrow.int64())
+node = Node()
+for event in node:
+    if event["type"] == "INPUT":
+        node.send_output("rows", column)
+    elif event["type"] == "STOP":
+        break
+"""
+DORA_FLOW = """
+nodes:
+  - {{id: bench, path: dynamic, inputs: {{rows: owner/rows}}, outputs: [request]}}
+  - {{id: owner, path: owner.py, args: "{rows}", inputs: {{request: bench/request}}, outputs: [rows]}}
+"""
+
+
+class Dora:
+    """A dataflow of two nodes. This process is one of them."""
+
+    name = "dora"
+
+    def __init__(self, rows):
+        import dora
+
+        self.folder = tempfile.TemporaryDirectory()
+        for name, text in (("owner.py", DORA_OWNER), ("flow.yml", DORA_FLOW.format(rows=rows))):
+            with open(os.path.join(self.folder.name, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        self.tool("up")
+        self.tool("start", "flow.yml", "--detach", "--name", "bench-links")
+        self.node = dora.Node("bench")
+        self.request()
+
+    def tool(self, *arguments):
+        subprocess.run(["dora", *arguments], cwd=self.folder.name, check=True, stdout=subprocess.DEVNULL)
+
+    def request(self):
+        self.node.send_output("request", pa.array([1]))
+        while True:
+            event = self.node.next()
+            if event["type"] == "INPUT":
+                return pa.record_batch({"n": event["value"]})
+
+    def close(self):
+        del self.node
+        self.tool("stop", "--name", "bench-links")
+        self.tool("destroy")
+        self.folder.cleanup()
 
 
 def ways_for(rows):
     made = [Shared(own_links, rows, True), Copied(own_links, rows, False), SharedMemory(own_shared_memory, rows),
             Socket(own_socket, rows), Flight(own_flight, rows)]
-    try:
-        made.append(Ray(rows))
-    except ImportError:
-        pass
+    for optional in (Ray, Dora):
+        try:
+            made.append(optional(rows))
+        except ImportError:
+            print(f"without {optional.name}, which is not installed")
     return made
 
 
@@ -234,22 +289,26 @@ def medians(rows, seconds):
     return {name: statistics.median(values) for name, values in times.items()}
 
 
+def run_program(arguments):
+    command = [arguments.bench_links, *(["--quick"] if arguments.quick else [])]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)["benchmarks"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="measures each size for a moment")
     parser.add_argument("--bench-links", metavar="PROGRAM", help="the benchmark of the library in C++")
     arguments = parser.parse_args()
+    in_cpp = run_program(arguments) if arguments.bench_links else []  # first, because nothing else runs then
     found = {size: medians(rows, 0.5 if arguments.quick else 10) for size, rows in SIZES.items()}
-    print("| way | " + " | ".join(found) + " |")
+    print("| way, us | " + " | ".join(found) + " |")
     print("|---|" + "---:|" * len(found))
     for name in next(iter(found.values())):
         print(f"| {name} | " + " | ".join(f"{found[size][name]:,.0f}" for size in found) + " |")
-    if arguments.bench_links:
-        done = subprocess.run([arguments.bench_links, *(["--quick"] if arguments.quick else [])], check=True,
-                              stdout=subprocess.PIPE, text=True)
-        print("\n| case, in C++ | p50 | p99 |\n|---|---:|---:|")
-        for case in json.loads(done.stdout)["benchmarks"]:
-            print(f"| {case['name']} | {case['real_time']:,.0f} | {case['p99_us']:,.0f} |")
+    if in_cpp:
+        print("\n| case, in C++, us | p50 | p99 |\n|---|---:|---:|")
+    for case in in_cpp:
+        print(f"| {case['name']} | {case['real_time']:,.0f} | {case['p99_us']:,.0f} |")
 
 
 if __name__ == "__main__":

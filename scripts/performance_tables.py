@@ -57,7 +57,7 @@ def timed(results):
     rows = []
     for path in results:
         for row in rows_of(path):
-            if row.program not in ("peers", "scale"):
+            if row.program not in ("links", "peers", "scale"):
                 rows.append([f"{row.program}: {row.name}", microseconds(row.microseconds),
                              "" if row.ratio is None else f"{row.ratio:.2f}", bound_of(row)])
     return table(["case", "us", "times the yardstick", "bound"], rows)
