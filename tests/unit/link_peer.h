@@ -9,12 +9,14 @@
 #include <arrowdevice/arrowdevice.h>
 #include <sys/types.h>
 
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "base/file_descriptor.h"
 #include "library.h"
+#include "support/catch.h"
 #include "support/releases.h"
 
 namespace link_test {
@@ -86,6 +88,17 @@ class Peer {
   FileDescriptor socket_;
   pid_t process_ = -1;
 };
+
+inline constexpr const char* kNotPermitted = "this user may not do that";
+
+// Accepts an answer that this user may not do what root may, unless this is CI.
+inline void check_answer(const std::string& answer) {
+  if (answer == kNotPermitted && std::getenv("CI") == nullptr) {
+    WARN(answer);
+  } else {
+    CHECK(answer == "");
+  }
+}
 
 // Returns the number of open descriptors of this process.
 int64_t open_descriptors();

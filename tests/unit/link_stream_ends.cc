@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams between processes: errors, and ends of either side.
+#include <sched.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "link_streams.h"
 
@@ -193,6 +196,90 @@ TEST_CASE("a client that is killed gives its batches back") {
   CHECK(releases.reach(1));
   CHECK(used_bytes(pool) == 0);
   gate.let(100);
+}
+
+// In the namespace, all users of others have the same number, so the client cannot tell who the server is.
+TEST_CASE("a stream crosses namespaces if the client trusts any user") {
+  begin();
+  const std::string uri = new_address();
+  const Peer peer([&](int socket) {
+    if (unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS) != 0) return say(socket, kNotPermitted);
+    hear(socket);
+    auto options = connect_options(ARROWDEVICE_COPY_NEVER);
+    DeviceStream none;
+    arrowdevice_error error{};
+    if (arrowdevice_stream_connect(uri.c_str(), nullptr, &options, none.out(), &error) != EACCES) {
+      return say(socket, std::string("not refused: ") + error.message);
+    }
+    options.flags = ARROWDEVICE_LINK_ANY_USER;
+    const Sample sample(mixed_batch(), kPlain);
+    DeviceStream stream = connect(uri, nullptr, options);
+    say(socket, difference(sample, *next(stream)));
+  });
+  const Sample sample(mixed_batch(), kPlain);
+  const Pool pool = make_shareable_pool();
+  Server server(server_options(), uri);
+  Array array = copy(*sample.host, *sample.schema, cpu(), 0, nullptr, pool.get());
+  server.add("rows", sample.schema, array);
+  say(peer.socket(), "connect");
+  check_answer(peer.answer());
+}
+
+TEST_CASE("a client that calls exec gives its batches back") {
+  begin();
+  const std::string uri = new_address();
+  const Peer peer([&](int socket) {
+    hear(socket);
+    DeviceStream stream = connect(uri);
+    const Array array = next(stream);
+    say(socket, "");
+    hear(socket);
+    execlp("sleep", "sleep", "60", nullptr);
+    throw arrowdevice::testing::Failure("exec failed");
+  });
+  const Sample sample(field("l"), {.rows = 60'000});
+  const Pool pool = make_shareable_pool();
+  Releases releases;
+  Server server(server_options(), uri);
+  const auto producer = std::make_shared<Producer>(field("l"));
+  producer->steps.push_back({releases.count(copy(*sample.host, *sample.schema, cpu(), 0, nullptr, pool.get()))});
+  server.add("rows", stream_of(producer));
+  say(peer.socket(), "connect");
+  CHECK(peer.answer() == "");
+  CHECK(releases.released() == 0);
+  say(peer.socket(), "exec");
+  CHECK(releases.reach(1));
+  until([&] { return server.stats().clients == 0 && used_bytes(pool) == 0; });
+}
+
+TEST_CASE("a client that never releases meets the limit of the server's pool") {
+  begin();
+  const Sample sample(field("l"), {.rows = 60'000});
+  auto options = sized<arrowdevice_pool_options>();
+  options.flags = ARROWDEVICE_POOL_SHAREABLE;
+  options.max_bytes = 2 << 20;
+  const Pool pool = make_pool(cpu(), &options);
+  must(arrowdevice_device_set_pool, cpu(), pool.get());
+  Server server;
+  const auto producer = std::make_shared<Producer>(field("l"));
+  constexpr size_t kSteps = 20;
+  for (size_t i = 0; i < kSteps; ++i) producer->steps.push_back({sample.array()});
+  server.add("rows", stream_of(producer));
+  {
+    DeviceStream stream = connect(server.uri());
+    std::vector<Array> kept;
+    int code = 0;
+    while (code == 0 && kept.size() < kSteps) {
+      kept.emplace_back();
+      code = arrowdevice_stream_get_next(stream.get(), kept.back().out(), nullptr);
+    }
+    CHECK(code == ENOMEM);
+    CHECK(contains(stream->get_last_error(stream.get()), "limit is reached"));
+    CHECK(kept.size() > 2);
+    must(arrowdevice_device_set_pool, cpu(), static_cast<arrowdevice_pool*>(nullptr));
+    for (size_t i = 0; i + 1 < kept.size(); ++i) CHECK(difference(sample, *kept[i]) == "");
+  }
+  until([&] { return used_bytes(pool) == 0; });
 }
 
 TEST_CASE("a forked child keeps nothing of its parent's server") {
