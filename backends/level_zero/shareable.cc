@@ -15,7 +15,7 @@
 namespace arrowdevice::level_zero {
 namespace {
 
-constexpr int64_t kAlignment = 64;
+constexpr int64_t kZerosAlignment = 64;
 constexpr int64_t kPage = 4096;
 constexpr int64_t kMostZeros = int64_t{1} << 20;
 
@@ -27,7 +27,7 @@ void check_is_shareable(const Device& device) {
 // Host memory of zeros, whose copies may be pending when a failed call returns.
 class Zeros {
  public:
-  Zeros(Device& device, int64_t size) : device_(device), memory_(device.allocate_host(size, kAlignment)) {
+  Zeros(Device& device, int64_t size) : device_(device), memory_(device.allocate_host(size, kZerosAlignment)) {
     std::memset(memory_, 0, static_cast<size_t>(size));
   }
   ~Zeros() {

@@ -28,6 +28,19 @@ struct Place {
 // Host memory that other processes can map.
 class SharedPages;
 
+// The form of memory that other processes can open.
+enum class Sharing {
+  kNone,
+  kHostMemory,   // host memory that the device uses in place
+  kDescriptors,  // device memory that leaves the process as an opaque descriptor
+};
+
+// Usage by consumers: compute shaders read and write columns through descriptors, and plots use them as vertices and
+// indices.
+inline constexpr VkBufferUsageFlags kBufferUsage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
+                                                   VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                                                   VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_INDEX_BUFFER_BIT;
+
 // All functions are thread-safe.
 class Buffers {
  public:
@@ -35,7 +48,7 @@ class Buffers {
     std::vector<uint32_t> families;  // families that will use the buffers
     bool map;                        // map memory if the memory type allows it
     bool noncoherent;                // treat coherent memory as noncoherent
-    bool shares_host_memory;         // the device uses host memory in place
+    Sharing sharing;
   };
 
   Buffers(const LogicalDevice& device, const PhysicalDevice& physical, Settings settings);
@@ -46,11 +59,12 @@ class Buffers {
   // Removes the buffer. Releasing the returned object destroys the buffer and its memory.
   std::shared_ptr<const void> take(VkBuffer buffer) { return std::make_shared<Entry>(forget(buffer)); }
 
-  // Memory that other processes can open is host memory, so only a CPU has it: there it costs no copy.
-  bool has_shareable_memory() const noexcept { return settings_.shares_host_memory; }
+  bool has_shareable_memory() const noexcept { return settings_.sharing != Sharing::kNone; }
+  // Allocates such memory. Only host memory contains zeros.
   VkBuffer allocate_shareable(VkDeviceSize size);
+  bool has_zeros() const noexcept { return settings_.sharing == Sharing::kHostMemory; }
   void describe_shareable(VkBuffer buffer, arrowdevice_memory_record& out) const;
-  // Opens memory of another process. What this process writes, the other does not see.
+  // Opens memory of another process. If it is host memory, the other process does not see what this one writes.
   VkBuffer open_shared(const arrowdevice_memory_record& record, int64_t& size);
 
   VkBuffer write_buffer(VkBuffer parent, VkDeviceSize offset, VkDeviceSize size);
@@ -67,12 +81,15 @@ class Buffers {
     std::shared_ptr<const SharedPages> pages;  // outlive the memory
     std::unique_ptr<Memory> memory;            // set for whole allocations
     Place place;
-    UniqueBuffer buffer;  // destroyed before the memory that it is bound to
+    uint32_t memory_type = 0;  // of memory that is exported
+    UniqueBuffer buffer;       // destroyed before the memory that it is bound to
   };
 
   VkDeviceSize granule_of(const MemoryType& type) const noexcept;
   void bind(Entry& entry, VkDeviceSize size);
   VkBuffer add_shared(std::shared_ptr<const SharedPages> pages, VkDeviceSize size);
+  VkBuffer allocate_exported(VkDeviceSize size);
+  VkBuffer import_descriptor(const arrowdevice_memory_record& record, int64_t& size);
   VkBuffer add(Entry entry);
   Entry forget(VkBuffer buffer) noexcept;
 

@@ -20,12 +20,31 @@ std::vector<uint32_t> indices(const std::vector<Family>& families) {
   return all;
 }
 
-// A GPU would reach host memory over the bus.
-bool shares_host_memory(const Setup& setup) {
-  const auto alignment = setup.physical.host_import_alignment;
-  return setup.physical.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU && setup.external_memory_host &&
-         (*setup.logical)->vkGetMemoryHostPointerPropertiesEXT != nullptr &&
-         alignment <= static_cast<VkDeviceSize>(sysconf(_SC_PAGESIZE));
+bool exports_memory(const Setup& setup) {
+  if (!setup.external_memory_fd || (*setup.logical)->vkGetMemoryFdKHR == nullptr) return false;
+  VkPhysicalDeviceExternalBufferInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO;
+  info.usage = kBufferUsage;
+  info.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+  VkExternalBufferProperties answer{};
+  answer.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES;
+  setup.instance_functions.vkGetPhysicalDeviceExternalBufferProperties(setup.physical.handle, &info, &answer);
+  constexpr VkExternalMemoryFeatureFlags kBothWays =
+      VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
+  const auto features = answer.externalMemoryProperties.externalMemoryFeatures;
+  // Memory of a single buffer has no room for sub-buffers.
+  return (features & kBothWays) == kBothWays && (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) == 0;
+}
+
+// Host memory is the better choice for a CPU, because the kernel protects it from a hostile process. A GPU would reach
+// it over the bus.
+Sharing choose_sharing(const Setup& setup) {
+  const bool is_cpu = setup.physical.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+  if (setup.options.exported_memory || !is_cpu) return exports_memory(setup) ? Sharing::kDescriptors : Sharing::kNone;
+  const bool imports_pages = setup.external_memory_host &&
+                             (*setup.logical)->vkGetMemoryHostPointerPropertiesEXT != nullptr &&
+                             setup.physical.host_import_alignment <= static_cast<VkDeviceSize>(sysconf(_SC_PAGESIZE));
+  return imports_pages ? Sharing::kHostMemory : Sharing::kNone;
 }
 
 }  // namespace
@@ -34,7 +53,7 @@ Device::Device(Setup setup)
     : setup_(std::move(setup)),
       buffers_(*setup_.logical, setup_.physical,
                {indices(setup_.families), setup_.options.direct_mapping, setup_.options.noncoherent,
-                shares_host_memory(setup_)}),
+                choose_sharing(setup_)}),
       importer_(*setup_.logical, setup_.physical, buffers_, setup_.external_memory_host),
       staging_(*setup_.logical, setup_.physical, buffers_, setup_.options.noncoherent) {
   for (const auto& family : setup_.families) {

@@ -29,6 +29,7 @@ struct Features {
 std::vector<std::string> wanted_extensions(const PhysicalDevice& physical, const Setup& setup) {
   std::vector<std::string> names;
   if (setup.external_memory_host) names.emplace_back(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+  if (setup.external_memory_fd) names.emplace_back(VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
   if (setup.timeline_semaphores && physical.api_version < VK_API_VERSION_1_2) {
     names.emplace_back(VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME);
   }
@@ -48,6 +49,7 @@ Setup open_device(const Instance& instance, int64_t id, const Options& options) 
   const PhysicalDevice& physical = setup.physical;
   setup.timeline_semaphores = options.timeline_semaphores && physical.has_timeline_semaphores;
   setup.external_memory_host = options.external_memory_host && physical.host_import_alignment != 0;
+  setup.external_memory_fd = options.external_memory_fd && physical.has(VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
   setup.extensions = wanted_extensions(physical, setup);
 
   setup.families.push_back({*main_family(physical.families), {}});

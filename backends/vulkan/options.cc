@@ -21,11 +21,12 @@ struct Word {
 constexpr Word kWithout[] = {
     {"timeline_semaphores", &Options::timeline_semaphores},
     {"external_memory_host", &Options::external_memory_host},
+    {"external_memory_fd", &Options::external_memory_fd},
     {"direct_mapping", &Options::direct_mapping},
     {"memory_budget", &Options::memory_budget},
 };
 constexpr Word kWith[] = {{"transfer_family", &Options::transfer_family}};
-constexpr Word kForce[] = {{"noncoherent", &Options::noncoherent}};
+constexpr Word kForce[] = {{"noncoherent", &Options::noncoherent}, {"exported_memory", &Options::exported_memory}};
 
 void read_words(Options& options, const char* variable, std::span<const Word> words, bool value) {
   std::vector<std::string_view> known;

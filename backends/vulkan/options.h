@@ -12,12 +12,14 @@ struct Options {
   // ARROWDEVICE_VULKAN_WITHOUT: features that the backend does not use even if they are available.
   bool timeline_semaphores = true;
   bool external_memory_host = true;
+  bool external_memory_fd = true;
   bool direct_mapping = true;
   bool memory_budget = true;
   // ARROWDEVICE_VULKAN_WITH: features that the backend uses only if asked.
   bool transfer_family = false;
   // ARROWDEVICE_VULKAN_FORCE: steps that the backend takes even if they are not needed.
   bool noncoherent = false;
+  bool exported_memory = false;
 
   // Throws EINVAL for an unknown word.
   static Options from_environment();

@@ -71,6 +71,7 @@ PhysicalDevice PhysicalDevice::ask(const InstanceFunctions& vk, VkPhysicalDevice
   vk.vkGetPhysicalDeviceProperties2(handle, &properties);
   device.driver = names_driver ? driver.driverName : format("vendor 0x%04X", device.properties.vendorID);
   std::memcpy(device.uuid, ids.deviceUUID, sizeof device.uuid);
+  std::memcpy(device.driver_uuid, ids.driverUUID, sizeof device.driver_uuid);
   device.host_import_alignment = imports_host_memory ? host.minImportedHostPointerAlignment : 0;
 
   if (has_1_2 || device.has(VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME)) {

@@ -17,6 +17,7 @@ struct PhysicalDevice {
   uint32_t api_version = 0;  // usable API version: the lesser of the device's and the instance's
   std::string driver;        // "llvmpipe", or the vendor's number if the driver has no name
   uint8_t uuid[VK_UUID_SIZE] = {};
+  uint8_t driver_uuid[VK_UUID_SIZE] = {};  // of the driver and its version
   VkPhysicalDeviceMemoryProperties memory{};
   std::vector<VkQueueFamilyProperties> families;
   std::unordered_set<std::string> extensions;

@@ -33,6 +33,7 @@ struct Setup {
   QueueLock lock;
   bool timeline_semaphores = false;  // enabled, like the next member
   bool external_memory_host = false;
+  bool external_memory_fd = false;
   std::vector<std::string> extensions;         // enabled extensions
   const void* features = nullptr;              // a VkPhysicalDeviceFeatures2 that lives as long as the device
   std::shared_ptr<const void> owned_features;  // set if the library owns `features`

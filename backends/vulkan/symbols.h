@@ -17,6 +17,7 @@
   X(vkGetPhysicalDeviceFeatures2)                \
   X(vkGetPhysicalDeviceMemoryProperties2)        \
   X(vkGetPhysicalDeviceQueueFamilyProperties)    \
+  X(vkGetPhysicalDeviceExternalBufferProperties) \
   X(vkEnumerateDeviceExtensionProperties)        \
   X(vkCreateDevice)                              \
   X(vkGetDeviceProcAddr)
@@ -59,4 +60,5 @@
 #define ARROWDEVICE_VULKAN_OPTIONAL_FUNCTIONS(X) \
   X(vkGetSemaphoreCounterValue, "KHR")           \
   X(vkWaitSemaphores, "KHR")                     \
-  X(vkGetMemoryHostPointerPropertiesEXT, "")
+  X(vkGetMemoryHostPointerPropertiesEXT, "")     \
+  X(vkGetMemoryFdKHR, "")

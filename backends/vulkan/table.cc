@@ -2,8 +2,12 @@
 // The backend table, and the plugin's entry point, which is its only exported symbol.
 #include <arrowdevice/backend.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "base/backend_table.h"
 #include "base/error.h"
@@ -31,6 +35,33 @@ class TableQueue {
   Device& device_;
   std::shared_ptr<SubmissionQueue> submissions_;
 };
+
+// Fills a new buffer with zeros. Frees it if that fails.
+void clear(Device& device, VkBuffer buffer, int64_t size) {
+  constexpr int64_t kMostZeros = int64_t{1} << 20;
+  static const std::vector<std::byte> zeros(kMostZeros);  // pending copies may read it after a failure
+  std::shared_ptr<SubmissionQueue> queue;
+  try {
+    std::vector<arrowdevice_backend_region> regions;
+    for (int64_t at = 0; at < size; at += kMostZeros) {
+      arrowdevice_backend_region region{};
+      region.dst_device = &device;
+      region.dst = buffer;
+      region.dst_offset = at;
+      region.src = zeros.data();
+      region.size = std::min(size - at, kMostZeros);
+      regions.push_back(region);
+    }
+    queue = device.make_queue();
+    vulkan::copy(device, *queue, regions);
+    queue->wait(queue->record(), Deadline(ARROWDEVICE_NO_TIMEOUT));
+  } catch (...) {
+    device.deallocate(buffer, queue.get());
+    if (queue != nullptr) device.end_queue(std::move(queue));
+    throw;
+  }
+  device.end_queue(std::move(queue));
+}
 
 VkBuffer buffer_of(const void* handle) { return static_cast<VkBuffer>(const_cast<void*>(handle)); }
 
@@ -71,7 +102,9 @@ struct Functions : ListedDevices<Devices, Device> {
 
   static void* shareable_allocate(Device& device, Queue*, int64_t size, int64_t) {
     device.logical().check_not_lost();
-    return device.buffers().allocate_shareable(static_cast<VkDeviceSize>(size));
+    const VkBuffer buffer = device.buffers().allocate_shareable(static_cast<VkDeviceSize>(size));
+    if (!device.buffers().has_zeros()) clear(device, buffer, size);
+    return buffer;
   }
 
   static void shareable_free(Device& device, Queue* queue, void* buffer) noexcept {

@@ -62,6 +62,7 @@ Setup wrap_device(int64_t id, const arrowdevice_native_device& native, const Opt
   setup.timeline_semaphores = options.timeline_semaphores && enables_timeline_semaphores(native.features);
   setup.external_memory_host = options.external_memory_host && physical.host_import_alignment != 0 &&
                                enabled(VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+  setup.external_memory_fd = options.external_memory_fd && enabled(VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME);
   setup.families.push_back({native.queue_family, {static_cast<VkQueue>(native.queue)}});
   setup.lock = {native.lock, native.unlock, native.lock_user};
   setup.logical = std::make_unique<LogicalDevice>(static_cast<VkDevice>(native.device),
