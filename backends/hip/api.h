@@ -44,9 +44,9 @@ struct hipUUID {
   X(hipErrorCapturedEvent, 907)            \
   X(hipErrorUnknown, 999)
 
-#define ARROWDEVICE_HIP_DEVICE_ATTRIBUTES(X)    \
-  X(hipDeviceAttributeMemoryPoolsSupported, 88) \
-  X(hipDeviceAttributeVirtualMemoryManagementSupported, 89)
+#define ARROWDEVICE_HIP_DEVICE_ATTRIBUTES(X) X(hipDeviceAttributeMemoryPoolsSupported, 88)
+// HIP 5.7 has it, and 5.2 does not.
+#define ARROWDEVICE_HIP_LATER_ATTRIBUTES(X) X(hipDeviceAttributeVirtualMemoryManagementSupported, 89)
 
 #define ARROWDEVICE_HIP_CAPTURE_STATUSES(X) \
   X(hipStreamCaptureStatusNone, 0)          \
@@ -84,7 +84,10 @@ struct hipUUID {
 // clang-format off
 #define X(name, value) name = (value),
 enum hipError_t : unsigned { ARROWDEVICE_HIP_ERRORS(X) };
-enum hipDeviceAttribute_t : unsigned { ARROWDEVICE_HIP_DEVICE_ATTRIBUTES(X) };
+enum hipDeviceAttribute_t : unsigned {
+  ARROWDEVICE_HIP_DEVICE_ATTRIBUTES(X)
+  ARROWDEVICE_HIP_LATER_ATTRIBUTES(X)
+};
 enum hipStreamCaptureStatus : unsigned { ARROWDEVICE_HIP_CAPTURE_STATUSES(X) };
 enum hipStreamCaptureMode : unsigned { ARROWDEVICE_HIP_CAPTURE_MODES(X) };
 enum hipMemcpyKind : unsigned { ARROWDEVICE_HIP_MEMCPY_KINDS(X) };
@@ -125,6 +128,7 @@ struct hipMemPoolProps {
   unsigned char reserved[64];  // later versions use some of these bytes, where 0 means the default
 };
 
+// The layout of HIP 5.7 and newer. That of 5.2 is another.
 struct hipMemAllocationProp {
   hipMemAllocationType type;
   hipMemAllocationHandleType requestedHandleType;

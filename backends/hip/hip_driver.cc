@@ -93,12 +93,13 @@ class HipDriver final : public cuda_like::Driver {
                              hip_.hipMemPoolTrimTo != nullptr && hip_.hipMallocFromPoolAsync != nullptr &&
                              hip_.hipFreeAsync != nullptr;
     properties.has_memory_pools = knows_pools && has(ordinal, hipDeviceAttributeMemoryPoolsSupported);
-    const bool knows_sharing = hip_.hipMemGetAllocationGranularity != nullptr && hip_.hipMemCreate != nullptr &&
-                               hip_.hipMemRelease != nullptr && hip_.hipMemAddressReserve != nullptr &&
-                               hip_.hipMemAddressFree != nullptr && hip_.hipMemMap != nullptr &&
-                               hip_.hipMemUnmap != nullptr && hip_.hipMemSetAccess != nullptr &&
-                               hip_.hipMemExportToShareableHandle != nullptr &&
-                               hip_.hipMemImportFromShareableHandle != nullptr && hip_.hipMemsetAsync != nullptr;
+    constexpr int kFirstWithThisStruct = 50'700'000;  // see hipMemAllocationProp
+    const bool knows_sharing =
+        hip_.version() >= kFirstWithThisStruct && hip_.hipMemGetAllocationGranularity != nullptr &&
+        hip_.hipMemCreate != nullptr && hip_.hipMemRelease != nullptr && hip_.hipMemAddressReserve != nullptr &&
+        hip_.hipMemAddressFree != nullptr && hip_.hipMemMap != nullptr && hip_.hipMemUnmap != nullptr &&
+        hip_.hipMemSetAccess != nullptr && hip_.hipMemExportToShareableHandle != nullptr &&
+        hip_.hipMemImportFromShareableHandle != nullptr && hip_.hipMemsetAsync != nullptr;
     if (knows_sharing && has(ordinal, hipDeviceAttributeVirtualMemoryManagementSupported)) {
       const auto memory_of_gpu = shareable_memory_of(ordinal);
       size_t granularity = 0;

@@ -43,7 +43,6 @@ SAME_SIZE(hipMemAccessFlags)
 SAME_SIZE(hipMemLocation)
 SAME_SIZE(hipMemPoolProps)
 SAME_SIZE(hipMemAccessDesc)
-SAME_SIZE(hipMemAllocationProp)
 SAME_SIZE(hipMemAllocationGranularity_flags)
 
 static_assert(std::is_same_v<ours::hipDevice_t, ::hipDevice_t> &&
@@ -66,13 +65,18 @@ SAME_PLACE(hipMemPoolProps, allocType)
 SAME_PLACE(hipMemPoolProps, handleTypes)
 SAME_PLACE(hipMemPoolProps, location)
 SAME_PLACE(hipMemPoolProps, win32SecurityAttributes)
+SAME_PLACE(hipMemAccessDesc, location)
+SAME_PLACE(hipMemAccessDesc, flags)
+#if HIP_VERSION_MAJOR > 5 || HIP_VERSION_MINOR > 6
+SAME_SIZE(hipMemAllocationProp)
 SAME_PLACE(hipMemAllocationProp, type)
 SAME_PLACE(hipMemAllocationProp, requestedHandleType)
 SAME_PLACE(hipMemAllocationProp, location)
 SAME_PLACE(hipMemAllocationProp, win32HandleMetaData)
 SAME_PLACE(hipMemAllocationProp, allocFlags)
-SAME_PLACE(hipMemAccessDesc, location)
-SAME_PLACE(hipMemAccessDesc, flags)
+#else
+SAME(hipMemAllocationProp)
+#endif
 
 }  // namespace declarations
 
@@ -80,6 +84,9 @@ SAME_PLACE(hipMemAccessDesc, flags)
 #define X(name, value) static_assert(static_cast<long long>(name) == (value));
 ARROWDEVICE_HIP_ERRORS(X)
 ARROWDEVICE_HIP_DEVICE_ATTRIBUTES(X)
+#if HIP_VERSION_MAJOR > 5 || HIP_VERSION_MINOR > 6
+ARROWDEVICE_HIP_LATER_ATTRIBUTES(X)
+#endif
 ARROWDEVICE_HIP_MEMCPY_KINDS(X)
 ARROWDEVICE_HIP_CAPTURE_STATUSES(X)
 ARROWDEVICE_HIP_CAPTURE_MODES(X)
