@@ -45,10 +45,13 @@ ARROWDEVICE_TEST_PENDING=ext_dev:2
 # The shader of an example.
 ARROWDEVICE_TEST_SHADER=$flags/sum.spv
 glslangValidator -V --quiet -o "$ARROWDEVICE_TEST_SHADER" ../../examples/sum_vulkan.comp
+# Another process, in C++.
+ARROWDEVICE_TEST_TOOL=$build/tools/arrowdevice/arrowdevice
+[ -x "$ARROWDEVICE_TEST_TOOL" ] || { echo "test.sh: there is no $ARROWDEVICE_TEST_TOOL (configure the build with -Dtools=enabled)" >&2; exit 1; }
 # Uses only the modules that go.sum names.
 GOFLAGS="-mod=readonly${GOFLAGS:+ $GOFLAGS}"
 export PKG_CONFIG_PATH LD_LIBRARY_PATH ARROWDEVICE_BACKEND_PATH ARROWDEVICE_SIM_DEVICES ARROWDEVICE_TEST_DEVICES \
-  ARROWDEVICE_TEST_PENDING ARROWDEVICE_TEST_SHADER GOFLAGS
+  ARROWDEVICE_TEST_PENDING ARROWDEVICE_TEST_SHADER ARROWDEVICE_TEST_TOOL GOFLAGS
 
 unformatted=$(gofmt -l .)
 if [ -n "$unformatted" ]; then

@@ -154,12 +154,14 @@ prints() {
 }
 prints "4 on opencl:0" sum_opencl
 prints "4 on vulkan:0" sum_vulkan -- "$build/rust/sum.spv"
-# The example gives a column to itself, and to the example in C, and the other way round.
-cargo build --locked --quiet --example handle
-handle=$build/rust/debug/examples/handle
-in_c=$build/examples/handle
-[ -x "$in_c" ] || { echo "there is no $in_c (configure the build with -Dexamples=enabled)" >&2; exit 1; }
-for taker in "$handle" "$in_c"; do python3 ../../tests/examples/handle_test.py "$handle" "$taker"; done
-python3 ../../tests/examples/handle_test.py "$in_c" "$handle"
+# Two examples give numbers to themselves, and to the example in C, and the other way round.
+for example in handle link; do
+  cargo build --locked --quiet --example "$example"
+  in_rust=$build/rust/debug/examples/$example
+  in_c=$build/examples/$example
+  [ -x "$in_c" ] || { echo "there is no $in_c (configure the build with -Dexamples=enabled)" >&2; exit 1; }
+  for other in "$in_rust" "$in_c"; do python3 "../../tests/examples/${example}_test.py" "$in_rust" "$other"; done
+  python3 "../../tests/examples/${example}_test.py" "$in_c" "$in_rust"
+done
 # shellcheck disable=SC2086
 cargo test --locked --workspace $left_out --no-fail-fast
