@@ -29,8 +29,8 @@ TEST_CASE("simulated device: devices follow their configuration", "[sim]") {
   const auto first = describe(open(0)), second = describe(open(1));
   CHECK(std::string(first.name) == "Simulated accelerator 0 (addresses)");
   CHECK(std::string(second.name) == "Simulated accelerator 1 (handles)");
-  CHECK(first.flags == (ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_EVENTS));
-  CHECK(second.flags == ARROWDEVICE_DEVICE_EVENTS);
+  CHECK(first.flags == (ARROWDEVICE_DEVICE_ADDRESSES | ARROWDEVICE_DEVICE_EVENTS | ARROWDEVICE_DEVICE_SHAREABLE));
+  CHECK(second.flags == (ARROWDEVICE_DEVICE_EVENTS | ARROWDEVICE_DEVICE_SHAREABLE));
   CHECK(first.buffer_alignment == 64);
   CHECK(second.buffer_alignment == 128);
   CHECK(std::memcmp(first.uuid, describe(open(0)).uuid, sizeof first.uuid) == 0);
