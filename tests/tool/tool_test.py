@@ -138,9 +138,9 @@ class Tool(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         blocks = {lines[0].split()[0]: " ".join(lines[1:]) for lines in map(str.splitlines, done.stdout.strip().split("\n\n"))}
         self.assertRegex(blocks["ext_dev:1"], r"vendor +libarrowdevice +backend +sim +uuid +[0-9a-f]{32} +memory +4.0 GiB, 4.0 GiB free "
-                         r"+alignment +buffers 128 B, sub-buffers 128 B +flags +events +pinned memory +no device type +NUMA node +unknown")
-        self.assertRegex(blocks["ext_dev:0"], "flags +addresses, events ")
-        self.assertRegex(blocks["cpu:0"], "flags +addresses, host_readable ")
+                         r"+alignment +buffers 128 B, sub-buffers 128 B +flags +events, shareable +pinned memory +no device type +NUMA node +unknown")
+        self.assertRegex(blocks["ext_dev:0"], "flags +addresses, events, shareable ")
+        self.assertRegex(blocks["cpu:0"], "flags +addresses, host_readable, shareable ")
         self.assertEqual([line.split("  ")[0] for line in done.stdout.splitlines()[-4:-1]], ["cpu:0", "ext_dev:0", "ext_dev:1"])
         self.assertRegex(blocks["PEERS"], r"ext_dev:0 +copy +access, copy +staged +ext_dev:1 +copy +staged +access, copy")
         self.assert_fits(done.stdout)
@@ -156,7 +156,7 @@ class Tool(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         answer = json.loads(done.stdout)
         devices = {f"{one['type']}:{one['id']}": one for one in answer["devices"]}
-        self.assertEqual((devices["ext_dev:0"]["free_memory"], devices["ext_dev:0"]["flags"]), (4 << 30, ["addresses", "events"]))
+        self.assertEqual((devices["ext_dev:0"]["free_memory"], devices["ext_dev:0"]["flags"]), (4 << 30, ["addresses", "events", "shareable"]))
         self.assertEqual((devices["ext_dev:0"]["pinned_memory"], devices["ext_dev:0"]["numa_node"]), (None, None))
         self.assertEqual(len(answer["peers"]), len(devices) ** 2)
         peers = {(one["from"], one["to"]): one["flags"] for one in answer["peers"]}
