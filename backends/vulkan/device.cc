@@ -198,6 +198,7 @@ std::shared_ptr<SubmissionQueue> Device::publishing_queue() {
     }
     publishing_ = add_queue(**queue, false);
   }
+  publishing_->collect();
   return publishing_;
 }
 
@@ -220,6 +221,17 @@ void Device::settle_if_lost() noexcept {
     for (const auto& queue : all_queues()) queue->drop();
   } catch (const std::bad_alloc&) {
     return;
+  }
+}
+
+void Device::trim() noexcept {
+  staging_.trim();
+  const std::lock_guard lock(mutex_);
+  try {
+    if (publishing_ != nullptr) publishing_->collect();
+    std::erase_if(ending_, [](const auto& queue) { return queue->is_idle(); });
+  } catch (const std::exception&) {
+    // The device is lost, or there is no memory for the call. The objects are freed later.
   }
 }
 

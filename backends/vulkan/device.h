@@ -42,13 +42,16 @@ class Device {
   std::shared_ptr<SubmissionQueue> wrap(VkQueue queue, uint32_t family);
   // Ends a queue. The device keeps the submissions that are still in flight.
   void end_queue(std::shared_ptr<SubmissionQueue> queue) noexcept;
-  // Returns the queue that sets events for queues that cannot set them.
+  // Returns the queue that sets events for queues that cannot set them. Nobody waits for its submissions, so this call
+  // ends those that are finished.
   std::shared_ptr<SubmissionQueue> publishing_queue();
 
   // Waits, if the device is lost, before memory is freed that the device may still write.
   void settle_if_lost() noexcept;
   // Waits for all work in flight, unless the device is lost.
   void drain();
+  // Frees the staging memory that is not in use, and the objects of finished work.
+  void trim() noexcept;
 
  private:
   NativeQueue& queue_for_copies();

@@ -109,6 +109,9 @@ class SubmissionQueue : public std::enable_shared_from_this<SubmissionQueue> {
   bool is_done(uint64_t number) { return is_done(number, 0); }
   bool wait(uint64_t number, const Deadline& deadline);
 
+  // Ends the finished submissions, which frees the objects that they hold. Throws EIO if the device is lost.
+  void collect() { collect(0); }
+
   // Returns true if no submission is in flight and no wait is pending.
   bool is_idle();
 
@@ -150,8 +153,7 @@ class SubmissionQueue : public std::enable_shared_from_this<SubmissionQueue> {
   bool is_done(uint64_t number, uint64_t waited_for);
   // Returns the number of the last submission that the device has finished.
   uint64_t reached(uint64_t waited_for);
-  // Ends the finished submissions.
-  void collect(uint64_t waited_for = 0);
+  void collect(uint64_t waited_for);
   void finish(const Submission& submission);
 
   const LogicalDevice& device_;

@@ -122,6 +122,8 @@ struct Functions : ListedDevices<Devices, Device> {
 
   static void memory_close(Device& device, void* buffer) noexcept { buffer_free(device, nullptr, buffer); }
 
+  static void device_trim(Device& device) noexcept { device.trim(); }
+
   static void* sub_buffer_create(Device& device, const void* buffer, int64_t offset, int64_t size) {
     if (offset < 0 || size <= 0) throw Error(EINVAL, "a sub-buffer with a negative offset or without bytes");
     device.logical().check_not_lost();
