@@ -277,9 +277,10 @@ TEST_CASE("a failed call for any piece loses nothing") {
       const std::string problem = in_child([&] {
         use_threads("3");
         drivers::fail_nth(call, n, kUnknown);
-        const drivers::Attempt attempt = [&](const auto& one) {
-          drivers::attempt({{call + ": ", EIO, kUnknown}}, one);
-        };
+        std::vector<drivers::Failure> allowed = {{call + ": ", EIO, kUnknown}};
+        // A failed question leaves it unknown if the work has ended.
+        if (call == vendor().query) allowed.push_back({call + ": ", EBUSY, kUnknown});
+        const drivers::Attempt attempt = [&](const auto& one) { drivers::attempt(allowed, one); };
         drivers::move_array(attempt, large(), device(vendor().device, 0), device(vendor().device, 1));
         expect(arrowdevice_wait_idle(ARROWDEVICE_NO_TIMEOUT, nullptr) == 0, "deferred work is not done");
         drivers::trim_all();

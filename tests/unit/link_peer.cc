@@ -2,8 +2,11 @@
 #include "link_peer.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +26,17 @@ union Control {
   char bytes[CMSG_SPACE(kMostDescriptors * sizeof(int))];
   cmsghdr aligned;
 };
+
+// In a child: runs `body` and ends.
+[[noreturn]] void run(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "the other process: %s\n", error.what());
+    end_child(1);
+  }
+  end_child(0);
+}
 
 void write_all(int socket, const void* data, size_t size) {
   const auto* bytes = static_cast<const char*>(data);
@@ -142,6 +156,19 @@ std::string hear(int socket) {
   return text;
 }
 
+// clone() makes a user namespace whatever the threads of this process; unshare() fails if there is a second one, and
+// the thread sanitizer may have one.
+void in_namespaces(int socket, const std::function<void()>& body) {
+  const long process = syscall(SYS_clone, CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS | SIGCHLD, nullptr,
+                               nullptr, nullptr, 0);
+  if (process == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    run(body);
+  }
+  if (process < 0) return say(socket, kNotPermitted);
+  waitpid(static_cast<pid_t>(process), nullptr, 0);
+}
+
 Peer::Peer(const std::function<void(int socket)>& body) {
   int ends[2];
   REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
@@ -151,13 +178,7 @@ Peer::Peer(const std::function<void(int socket)>& body) {
   REQUIRE(process_ >= 0);
   if (process_ > 0) return;
   socket_.reset();
-  try {
-    body(theirs.get());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "the other process: %s\n", error.what());
-    end_child(1);
-  }
-  end_child(0);
+  run([&] { body(theirs.get()); });
 }
 
 void Peer::kill() noexcept {

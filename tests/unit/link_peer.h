@@ -89,6 +89,10 @@ class Peer {
   pid_t process_ = -1;
 };
 
+// In a process with a user, PID, IPC and mount namespace of its own: runs `body`. Waits for the end of that process.
+// Says kNotPermitted if this process may not make it.
+void in_namespaces(int socket, const std::function<void()>& body);
+
 inline constexpr const char* kNotPermitted = "this user may not do that";
 
 // Accepts an answer that this user may not do what root may, unless this is CI.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams between processes: errors, and ends of either side.
-#include <sched.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -203,18 +202,19 @@ TEST_CASE("a stream crosses namespaces if the client trusts any user") {
   begin();
   const std::string uri = new_address();
   const Peer peer([&](int socket) {
-    if (unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWNS) != 0) return say(socket, kNotPermitted);
-    hear(socket);
-    auto options = connect_options(ARROWDEVICE_COPY_NEVER);
-    DeviceStream none;
-    arrowdevice_error error{};
-    if (arrowdevice_stream_connect(uri.c_str(), nullptr, &options, none.out(), &error) != EACCES) {
-      return say(socket, std::string("not refused: ") + error.message);
-    }
-    options.flags = ARROWDEVICE_LINK_ANY_USER;
-    const Sample sample(mixed_batch(), kPlain);
-    DeviceStream stream = connect(uri, nullptr, options);
-    say(socket, difference(sample, *next(stream)));
+    in_namespaces(socket, [&] {
+      hear(socket);
+      auto options = connect_options(ARROWDEVICE_COPY_NEVER);
+      DeviceStream none;
+      arrowdevice_error error{};
+      if (arrowdevice_stream_connect(uri.c_str(), nullptr, &options, none.out(), &error) != EACCES) {
+        return say(socket, std::string("not refused: ") + error.message);
+      }
+      options.flags = ARROWDEVICE_LINK_ANY_USER;
+      const Sample sample(mixed_batch(), kPlain);
+      DeviceStream stream = connect(uri, nullptr, options);
+      say(socket, difference(sample, *next(stream)));
+    });
   });
   const Sample sample(mixed_batch(), kPlain);
   const Pool pool = make_shareable_pool();
