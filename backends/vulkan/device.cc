@@ -40,7 +40,7 @@ bool exports_memory(const Setup& setup) {
 // it over the bus.
 Sharing choose_sharing(const Setup& setup) {
   const bool is_cpu = setup.physical.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-  if (setup.options.exported_memory || !is_cpu) return exports_memory(setup) ? Sharing::kDescriptors : Sharing::kNone;
+  if (!is_cpu) return exports_memory(setup) ? Sharing::kDescriptors : Sharing::kNone;
   const bool imports_pages = setup.external_memory_host &&
                              (*setup.logical)->vkGetMemoryHostPointerPropertiesEXT != nullptr &&
                              setup.physical.host_import_alignment <= static_cast<VkDeviceSize>(sysconf(_SC_PAGESIZE));

@@ -26,7 +26,7 @@ constexpr Word kWithout[] = {
     {"memory_budget", &Options::memory_budget},
 };
 constexpr Word kWith[] = {{"transfer_family", &Options::transfer_family}};
-constexpr Word kForce[] = {{"noncoherent", &Options::noncoherent}, {"exported_memory", &Options::exported_memory}};
+constexpr Word kForce[] = {{"noncoherent", &Options::noncoherent}};
 
 void read_words(Options& options, const char* variable, std::span<const Word> words, bool value) {
   std::vector<std::string_view> known;

@@ -19,7 +19,6 @@ struct Options {
   bool transfer_family = false;
   // ARROWDEVICE_VULKAN_FORCE: steps that the backend takes even if they are not needed.
   bool noncoherent = false;
-  bool exported_memory = false;
 
   // Throws EINVAL for an unknown word.
   static Options from_environment();

@@ -18,7 +18,7 @@ struct Vendor {
   const char* name;
   ArrowDeviceType addresses, handles;  // the types of devices with such buffers, or 0
   const char* copy;                    // a call that each copy from a device makes
-  ArrowDeviceType shareable = 0;       // the type whose memory other processes can open, or 0
+  ArrowDeviceType shareable;           // the type whose memory other processes can open
 };
 
 // Pinned memory takes the place of handles, so that operations between two types of devices use it.
@@ -95,8 +95,15 @@ void set_up() {
   log_to_test();
   for (const int64_t id : devices()) {
     array_on(id);
-    // The backend keeps what this copy needs, such as staging memory.
-    copy(*Rows::nested().on(id), *Rows::nested().schema(), device(id), ARROWDEVICE_COPY_ASYNC);
+    // The backend keeps what these calls need, such as staging memory and objects of queues.
+    Array copied = copy(*Rows::nested().on(id), *Rows::nested().schema(), device(id), ARROWDEVICE_COPY_ASYNC);
+    auto info = sized<arrowdevice_device_info>();
+    must(arrowdevice_device_get_info, device(id), &info);
+    if ((info.flags & ARROWDEVICE_DEVICE_SHAREABLE) == 0) continue;
+    arrowdevice_ipc_handle handle{};
+    must(arrowdevice_array_get_ipc_handle, copied.get(), Rows::nested().schema(),
+         static_cast<const arrowdevice_copy_options*>(nullptr), &handle);
+    arrowdevice_ipc_handle_release(&handle);
   }
 }
 

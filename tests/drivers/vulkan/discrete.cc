@@ -39,6 +39,7 @@ struct State {
 } state;
 
 #define DISGUISED(X)                          \
+  X(vkGetPhysicalDeviceProperties)            \
   X(vkGetPhysicalDeviceQueueFamilyProperties) \
   X(vkGetPhysicalDeviceMemoryProperties2)     \
   X(vkCreateDevice)                           \
@@ -59,6 +60,11 @@ struct Real {
   DISGUISED(X)
 #undef X
 } real;
+
+void vkGetPhysicalDeviceProperties(VkPhysicalDevice device, VkPhysicalDeviceProperties* out) {
+  real.vkGetPhysicalDeviceProperties(device, out);
+  out->deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+}
 
 void vkGetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice device, uint32_t* n, VkQueueFamilyProperties* out) {
   if (out == nullptr) {
