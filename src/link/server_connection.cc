@@ -104,23 +104,60 @@ void Connection::release_used() noexcept {
   destroy(std::move(used));
 }
 
+void Connection::work(Duty duty) noexcept {
+  while (duty != Duty::kNone) duty = duty == Duty::kReceive ? receive() : produce();
+}
+
 // -- the thread that receives ----------------------------------------------------------------------------------------
 
 void Connection::run() noexcept {
   is_counted_ = server_->begin_calls();
   try {
     if (!is_counted_) throw Error(ECANCELED, kStopped);
-    serve();
+    begin();
+  } catch (...) {
+    fail();
+    end_receiving();
+    return;
+  }
+  work(Duty::kReceive);
+}
+
+Connection::Duty Connection::receive() noexcept {
+  destroy_released();
+  try {
+    const Deadline unlimited(ARROWDEVICE_NO_TIMEOUT);
+    const auto flush = [this] { return !flush_some(); };
+    while (auto frame = receiver_.receive(socket_.get(), unlimited, flush)) {
+      switch (frame->kind) {
+        case FrameKind::kUpdate:
+          if (takes_over(read_update(*frame))) return Duty::kSend;
+          destroy_released();
+          break;
+        case FrameKind::kCancel: stop(); break;
+        default: throw Error(EINVAL, "the client sent an unknown frame");
+      }
+    }
     close();
   } catch (...) {
-    auto failure = Failure::current();
-    {
-      const std::lock_guard lock(mutex_);
-      if (is_stopping_) failure = Failure(ECANCELED, kStopped);
-    }
-    if (source_ != nullptr) source_->put_back(*upstream_);
-    refuse(failure);
+    fail();
   }
+  end_receiving();
+  return Duty::kNone;
+}
+
+// Tells the client what has failed, and ends the connection.
+void Connection::fail() noexcept {
+  auto failure = Failure::current();
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_stopping_) failure = Failure(ECANCELED, kStopped);
+  }
+  if (source_ != nullptr) source_->put_back(*upstream_);
+  refuse(failure);
+}
+
+void Connection::end_receiving() noexcept {
   release_used();
   server_->leave(shared_from_this());  // a producer that waits does not keep the place of the client
   {
@@ -132,7 +169,8 @@ void Connection::run() noexcept {
   if (is_counted_) server_->end_calls();
 }
 
-void Connection::serve() {
+// Agrees with the client on the stream, and starts the thread that sends.
+void Connection::begin() {
   if (trust_ == Trust::kSameUser) check_same_user(socket_.get(), "the client");
   const auto from_client = [this](FrameKind kind) {
     return expect(receiver_.receive(socket_.get(), Deadline(kHandshakeNs), nothing_to_send), kind);
@@ -150,22 +188,13 @@ void Connection::serve() {
     has_sending_thread_ = true;
   }
   try {
-    background::start([self = shared_from_this()] { self->produce(); });
-    is_counted_ = false;  // the other thread counts from now on
+    background::start([self = shared_from_this()] { self->work(Duty::kSend); });
+    is_counted_ = false;  // produce() counts from now on
   } catch (...) {
     end_producing();
     const std::lock_guard lock(mutex_);
     has_sending_thread_ = false;
     throw;
-  }
-  const Deadline unlimited(ARROWDEVICE_NO_TIMEOUT);
-  const auto flush = [this] { return !flush_some(); };
-  while (auto frame = receiver_.receive(socket_.get(), unlimited, flush)) {
-    switch (frame->kind) {
-      case FrameKind::kUpdate: read_update(link::read_update(*frame)); break;
-      case FrameKind::kCancel: stop(); break;
-      default: throw Error(EINVAL, "the client sent an unknown frame");
-    }
   }
 }
 
@@ -233,24 +262,34 @@ void Connection::copy_to_cpu() {
   is_converted_ = true;
 }
 
-void Connection::read_update(const Update& update) {
-  std::vector<std::shared_ptr<array::BufferOwner>> released;  // destroyed without the lock
+// Reads what the client has taken and released. Returns true if the sending thread has waited for that, so this thread
+// takes its place.
+bool Connection::takes_over(const Update& update) {
+  const std::lock_guard lock(mutex_);
+  if (update.n_taken < n_taken_ || update.n_taken > n_sent_) throw Error(EINVAL, "the client took unknown batches");
+  for (; n_taken_ < update.n_taken; ++n_taken_) {
+    untaken_bytes_ -= sizes_.front();
+    sizes_.pop_front();
+  }
+  for (const uint64_t number : update.released) {
+    const auto found = used_.find(number);
+    if (found == used_.end()) throw Error(EINVAL, "the client released an unknown batch");
+    released_.push_back(std::move(found->second));
+    used_.erase(found);
+  }
+  // The client waits for the batches that were held back.
+  if (n_taken_ + n_held_ == n_sent_) n_held_ = 0;
+  if (n_waiting_ == 0 || !has_room()) return false;
+  needs_receiver_ = true;
+  changed_.notify_all();
+  return true;
+}
+
+void Connection::destroy_released() noexcept {
+  decltype(released_) released;  // destroyed without the lock
   {
     const std::lock_guard lock(mutex_);
-    if (update.n_taken < n_taken_ || update.n_taken > n_sent_) throw Error(EINVAL, "the client took unknown batches");
-    for (; n_taken_ < update.n_taken; ++n_taken_) {
-      untaken_bytes_ -= sizes_.front();
-      sizes_.pop_front();
-    }
-    for (const uint64_t number : update.released) {
-      const auto found = used_.find(number);
-      if (found == used_.end()) throw Error(EINVAL, "the client released an unknown batch");
-      released.push_back(std::move(found->second));
-      used_.erase(found);
-    }
-    changed_.notify_all();
-    // The client waits for the batches that were held back.
-    if (n_taken_ + n_held_ == n_sent_) n_held_ = 0;
+    released.swap(released_);
   }
   destroy(std::move(released));
 }
@@ -270,10 +309,13 @@ void Connection::close() noexcept {
 
 // -- the thread that sends -------------------------------------------------------------------------------------------
 
-void Connection::produce() noexcept {
+Connection::Duty Connection::produce() noexcept {
   Failure failure(ECANCELED, kStopped);
   try {
-    while (may_send()) {
+    for (;;) {
+      const auto duty = wait_for_room();
+      if (duty == Duty::kReceive) return duty;
+      if (duty == Duty::kNone) break;
       array::OwnedArray batch;
       stream::get_next(*upstream_, &batch.array);
       if (batch.array.array.release == nullptr) {
@@ -298,22 +340,28 @@ void Connection::produce() noexcept {
   const std::lock_guard lock(mutex_);
   has_sending_thread_ = false;
   changed_.notify_all();
+  return Duty::kNone;
 }
 
-// Waits until the client has room for a batch. Returns false if the stream is over.
-bool Connection::may_send() {
+// Needs the mutex.
+bool Connection::has_room() const noexcept {
+  return n_sent_ == n_taken_ ||
+         (n_sent_ - n_taken_ < static_cast<uint64_t>(window_.batches) && untaken_bytes_ < window_.bytes);
+}
+
+// Waits until the client has room for a batch. Returns kReceive if this thread is to receive, because the other one
+// sends, and kNone if the stream is over. A thread that has sent before the other one woke receives again itself.
+Connection::Duty Connection::wait_for_room() {
   for (;;) {
     {
       std::unique_lock lock(mutex_);
-      const auto has_room = [this] {
-        return n_sent_ == n_taken_ ||
-               (n_sent_ - n_taken_ < static_cast<uint64_t>(window_.batches) && untaken_bytes_ < window_.bytes);
-      };
-      if (is_stopping_) return false;
-      if (has_room()) return true;
+      if (is_stopping_) return Duty::kNone;
+      if (has_room()) return Duty::kSend;
       if (sender_.empty()) {
-        changed_.wait(lock, [&] { return is_stopping_ || has_room(); });
-        continue;
+        ++n_waiting_;
+        changed_.wait(lock, [this] { return is_stopping_ || needs_receiver_; });
+        --n_waiting_;
+        return std::exchange(needs_receiver_, false) ? Duty::kReceive : Duty::kNone;
       }
     }
     flush_fully();

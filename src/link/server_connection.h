@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A server's end of a connection. One thread receives from the client. Another thread calls the producer and sends its
-// batches, so that a producer that waits does not keep the arrays that the client has released.
+// batches, so that a producer that waits does not keep the arrays that the client has released. The threads change
+// places when the client has made room for a batch: the thread that was told so sends it, and need not wake the other.
 #pragma once
 
 #include <deque>
@@ -60,8 +61,14 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     device::ShareableBlock block;
   };
 
+  enum class Duty { kReceive, kSend, kNone };
+
   void run() noexcept;
-  void serve();
+  void begin();
+  void work(Duty duty) noexcept;
+  Duty receive() noexcept;
+  void fail() noexcept;
+  void end_receiving() noexcept;
   void open_stream(const Hello& hello);
   void begin_producing();
   void end_producing() noexcept;
@@ -69,11 +76,13 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void copy_to_cpu();
   void release_producer() noexcept;
   void release_used() noexcept;
-  void read_update(const Update& update);
+  void destroy_released() noexcept;
+  bool takes_over(const Update& update);
   void close() noexcept;
 
-  void produce() noexcept;
-  bool may_send();
+  Duty produce() noexcept;
+  bool has_room() const noexcept;
+  Duty wait_for_room();
   void send_batch(ArrowDeviceArray& array);
   std::shared_ptr<device::Pool> own_pool(device::Device& device);
   void forget_freed(const device::Device& device);
@@ -86,8 +95,8 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   const std::shared_ptr<ServerState> server_;
   const Trust trust_;
   ClosedInChildren socket_;
-  FrameReceiver receiver_{FrameReceiver::From::kClient};
-  bool is_counted_ = false;  // among the threads that call the program
+  FrameReceiver receiver_{FrameReceiver::From::kClient};  // of the thread that receives
+  bool is_counted_ = false;                               // among the threads that call the program
 
   std::shared_ptr<Source> source_;  // until the client asks for batches
 
@@ -115,11 +124,14 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   int64_t untaken_bytes_ = 0;
   std::deque<int64_t> sizes_;                                               // of the batches that were not taken
   std::unordered_map<uint64_t, std::shared_ptr<array::BufferOwner>> used_;  // by the client
+  std::vector<std::shared_ptr<array::BufferOwner>> released_;               // by the client
   bool is_stopping_ = false;
   bool is_handshaking_ = true;
   bool is_producing_ = false;  // the stream may be cancelled
   int n_cancelling_ = 0;       // threads that cancel it
   bool has_sending_thread_ = false;
+  int n_waiting_ = 0;            // threads that wait for room; two until one has seen needs_receiver_
+  bool needs_receiver_ = false;  // the thread that received sends now
 };
 
 }  // namespace arrowdevice::link

@@ -123,6 +123,17 @@ TEST_CASE("a server sends no more than the client has room for") {
   CHECK(difference_of_rest(sample, 50, one_by_one) == "");
 }
 
+TEST_CASE("a consumer gets thousands of batches one at a time") {
+  begin();
+  const Sample sample(field("l"), {.rows = 5000});
+  Server server;
+  server.add("rows", stream_of(batches_of(sample, 1)));
+  auto options = connect_options();
+  options.most_batches = 1;
+  DeviceStream stream = connect(server.uri(), nullptr, options);
+  CHECK(difference_of_rest(sample, 1, stream) == "");
+}
+
 TEST_CASE("a consumer that keeps batches gets the others") {
   begin();
   const Sample sample(field("u"), {.rows = 500});
