@@ -47,7 +47,7 @@ if [ "$quick" = true ]; then
   build=$work/test
   if ! [ -f "$build/build.ninja" ]; then
     mkdir -p "$work"
-    meson setup -Ddebug=true -Doptimization=1 -Dc_args=-g1 -Dcpp_args=-g1 -Db_pch=false -Dunity=on -Dunity_size=6 \
+    meson setup -Ddebug=true -Doptimization=1 -Dc_args=-g1 -Dcpp_args=-g1 -Dunity=on -Dunity_size=6 \
       -Db_ndebug=false -Dtests=enabled -Dsim=enabled -Dbench=disabled -Darrow_cpp=disabled "$build" "$root" </dev/null ||
       fail "FAILED: configuring $build; scripts/install-deps.sh installs what the build needs"
   fi
@@ -74,8 +74,6 @@ if [ "$sanitize" = none ]; then
   optimization=1
   debug_info=-g1
   arrow_cpp=enabled
-  # With nothing precompiled the compiler warns of everything.
-  precompiled=false
   cuda_folders=
   hip_folders=
   python=$("$root/scripts/python-env.sh" "$work/python") || fail "FAILED: making the Python environment"
@@ -107,7 +105,6 @@ if [ "$sanitize" = none ]; then
 else
   build=$work/test-$(echo "$sanitize" | tr ',' '-')
   arrow_cpp=disabled
-  precompiled=true
   # Further optimisation and full debug information of a sanitizer's code take long. Its reports
   # need only lines. The standard library also checks its arguments.
   optimization=g
@@ -128,7 +125,7 @@ echo "Building in $build" >&2
 # time: that each of the library's includes what it uses is shown by the release that .ci/run has built. A build of before
 # arrowdevice.pc could be moved keeps Meson's own default for that.
 set_options() {
-  meson setup "$@" "-Dwerror=$werror" "-Db_sanitize=$sanitize" "-Db_pch=$precompiled" -Dunity=on -Dunity_size=6 \
+  meson setup "$@" "-Dwerror=$werror" "-Db_sanitize=$sanitize" -Dunity=on -Dunity_size=6 \
     "-Darrow_cpp=$arrow_cpp" "-Darrow_cpp_python=${python:-}" -Dpkgconfig.relocatable=true \
     "-Dheaders_of_cuda=${cuda_folders:-}" "-Dheaders_of_hip=${hip_folders:-}" "$build" "$root" </dev/null || fail "FAILED: configuring $build"
 }
