@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """An empty project builds the library from its sources, and its program finds the plugins in the build folder.
 
-    embedded_test.py WAY SOURCE_ROOT LIBDIR
+    embedded_test.py WAY SOURCE_ROOT BUILD_ROOT LIBDIR VERSION
 
-WAY is meson or cmake. CC and CXX are the compilers. The program is that of examples/consumer.
+WAY is meson, or cmake. CMake gets the sources from the archive that `meson dist` makes of the last commit. The same
+build then also makes the tool and is installed, which shows that the archive lacks nothing. CC and CXX are the
+compilers. The program is that of examples/consumer.
 """
 
 import os
@@ -11,9 +13,9 @@ import shutil
 import sys
 import tempfile
 
-from installed import files_in, public_headers, run
+from installed import Installation, files_in, public_headers, run
 
-way, source, libdir = sys.argv[1:]
+way, source, repository_build, libdir, version = sys.argv[1:]
 
 # The file subprojects/libarrowdevice.wrap, as docs/packaging.md shows it.
 WRAP = """
@@ -47,8 +49,8 @@ target_link_libraries(accept PRIVATE arrowdevice::arrowdevice)
 # [end]
 """
 
-# One backend and no optimization, so that the test takes half a minute of one processor.
-COMPILATION = ["-Doptimization=0", "-Ddebug=false", "-Db_ndebug=true", "-Db_pch=false", "-Dunity=on", "-Dunity_size=6"]
+# One backend and no optimization, to take little time. Nothing is downloaded.
+COMPILATION = ["--wrap-mode=nodownload", "-Doptimization=0", "-Ddebug=false", "-Db_ndebug=true", "-Db_pch=false", "-Dunity=on", "-Dunity_size=6"]
 BACKENDS = {"sim": "enabled"} | dict.fromkeys(["cuda", "hip", "opencl", "vulkan", "level_zero"], "disabled")
 # No library and no plugins are installed here, so those of the build must be found.
 PREFIX = "/opt/arrowdevice-embedded"
@@ -59,6 +61,21 @@ def write(path, text):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8") as file:
         file.write(text.lstrip())
+
+
+def unpack_archive(folder):
+    """Returns the unpacked source archive. Sources that are no clone are used as they are."""
+    if not os.path.exists(os.path.join(source, ".git")) or shutil.which("git") is None:
+        print("not from the source archive: that is made of a commit, and this is no clone, or git is not installed")
+        if os.environ.get("CI"):
+            sys.exit(1)
+        return source
+    # Uncommitted changes are not in the archive and do not fail the test.
+    run("meson", "dist", "-C", repository_build, "--no-tests", "--allow-dirty", "--formats", "gztar")
+    archive = os.path.join(repository_build, "meson-dist", f"libarrowdevice-{version}.tar.gz")
+    shutil.unpack_archive(archive, folder)
+    os.remove(archive)
+    return os.path.join(folder, f"libarrowdevice-{version}")
 
 
 def with_meson(project, build):
@@ -78,7 +95,8 @@ def with_cmake(project, build):
         sys.exit(1 if os.environ.get("CI") else 77)
     write(os.path.join(project, "CMakeLists.txt"), CMAKE_PROJECT)
     options = COMPILATION + [f"-D{name}={value}" for name, value in BACKENDS.items()]
-    run("cmake", "-S", project, "-B", build, f"-DFETCHCONTENT_SOURCE_DIR_LIBARROWDEVICE={source}", f"-DCMAKE_INSTALL_PREFIX={PREFIX}",
+    sources = unpack_archive(os.path.dirname(project))
+    run("cmake", "-S", project, "-B", build, f"-DFETCHCONTENT_SOURCE_DIR_LIBARROWDEVICE={sources}", f"-DCMAKE_INSTALL_PREFIX={PREFIX}",
         f"-DCMAKE_INSTALL_LIBDIR={libdir}", f"-DARROWDEVICE_MESON_OPTIONS={';'.join(options)}")
     run("cmake", "--build", build)
 
@@ -106,6 +124,24 @@ def check_installed(root, folder):
             sys.exit(f"{name} contains {found}")
 
 
+def check_tool(build, folder):
+    """The tool is built too, and the installed tool and library are used as a user does."""
+    run("meson", "configure", build, "-Dtools=enabled")
+    run("ninja", "-C", build, "tools/arrowdevice/arrowdevice")
+    installation = Installation(build, PREFIX, libdir, folder)
+    if run(installation.tool, "--version") != f"arrowdevice {version}\n":
+        sys.exit("the installed tool is of another version")
+    simulated = {"ARROWDEVICE_SIM_DEVICES": "addresses"}
+    if "ext_dev" not in run(installation.tool, "list", **simulated):
+        sys.exit("the installed tool lists no simulated device")
+    program = os.path.join(folder, "accept")
+    flags = run("pkg-config", "--cflags", "--libs", "arrowdevice", **installation.pkg_config).split()
+    run(*os.environ["CC"].split(), "-std=c11", os.path.join(source, "examples", "consumer", "accept.c"), "-o", program, *flags)
+    out = run(program, "ext_dev:0", LD_LIBRARY_PATH=installation.libraries, **simulated)
+    if out != "the sum on ext_dev:0 is 4321\n":
+        sys.exit(f"the program printed:\n{out}")
+
+
 with tempfile.TemporaryDirectory() as folder:
     folder = os.path.realpath(folder)
     project, build, destination = (os.path.join(folder, name) for name in ("project", "build", "destination"))
@@ -116,3 +152,5 @@ with tempfile.TemporaryDirectory() as folder:
     install = ["meson", "install", "-C"] if way == "meson" else ["cmake", "--install"]
     run(*install, build, DESTDIR=destination)
     check_installed(destination + PREFIX, folder)
+    if way == "cmake":
+        check_tool(os.path.join(build, "_deps", "libarrowdevice-build", "meson"), folder)
