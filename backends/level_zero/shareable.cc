@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <cstring>
 #include <utility>
-#include <vector>
 
 #include "base/file_descriptor.h"
+#include "base/regions.h"
 #include "level_zero/queue.h"
 
 namespace arrowdevice::level_zero {
@@ -17,7 +17,6 @@ namespace {
 
 constexpr int64_t kZerosAlignment = 64;
 constexpr int64_t kPage = 4096;
-constexpr int64_t kMostZeros = int64_t{1} << 20;
 
 void check_is_shareable(const Device& device) {
   if (device.is_shareable()) return;
@@ -43,20 +42,6 @@ class Zeros {
   void* memory_;
 };
 
-std::vector<arrowdevice_backend_region> regions_of(Device& device, void* memory, int64_t size, const void* zeros) {
-  std::vector<arrowdevice_backend_region> regions;
-  for (int64_t at = 0; at < size; at += kMostZeros) {
-    arrowdevice_backend_region region{};
-    region.dst_device = &device;
-    region.dst = memory;
-    region.dst_offset = at;
-    region.src = zeros;
-    region.size = std::min(size - at, kMostZeros);
-    regions.push_back(region);
-  }
-  return regions;
-}
-
 }  // namespace
 
 void* allocate_shareable(Device& device, int64_t size, int64_t alignment) {
@@ -65,11 +50,11 @@ void* allocate_shareable(Device& device, int64_t size, int64_t alignment) {
   exported.stype = ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC;
   exported.flags = ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF;
   // The driver does not promise zeros.
-  Zeros zeros(device, std::min(size, kMostZeros));
+  Zeros zeros(device, std::min(size, kZeroBlockBytes));
   Queue queue(device);
   void* const memory = device.allocate_extended(size, alignment, &exported);
   try {
-    queue.copy(regions_of(device, memory, size, zeros.memory()));
+    queue.copy(regions_of_zeros(&device, memory, size, zeros.memory()));
     queue.record()->wait(ARROWDEVICE_NO_TIMEOUT);
   } catch (...) {
     queue.free_behind(memory);

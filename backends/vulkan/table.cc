@@ -2,7 +2,6 @@
 // The backend table, and the plugin's entry point, which is its only exported symbol.
 #include <arrowdevice/backend.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "base/backend_table.h"
 #include "base/error.h"
 #include "base/plugin_entry.h"
+#include "base/regions.h"
 #include "vulkan/copy.h"
 #include "vulkan/devices.h"
 #include "vulkan/event.h"
@@ -38,22 +38,11 @@ class TableQueue {
 
 // Fills a new buffer with zeros. Frees it if that fails.
 void clear(Device& device, VkBuffer buffer, int64_t size) {
-  constexpr int64_t kMostZeros = int64_t{1} << 20;
-  static const std::vector<std::byte> zeros(kMostZeros);  // pending copies may read it after a failure
+  static const std::vector<std::byte> zeros(kZeroBlockBytes);  // pending copies may read it after a failure
   std::shared_ptr<SubmissionQueue> queue;
   try {
-    std::vector<arrowdevice_backend_region> regions;
-    for (int64_t at = 0; at < size; at += kMostZeros) {
-      arrowdevice_backend_region region{};
-      region.dst_device = &device;
-      region.dst = buffer;
-      region.dst_offset = at;
-      region.src = zeros.data();
-      region.size = std::min(size - at, kMostZeros);
-      regions.push_back(region);
-    }
     queue = device.make_queue();
-    vulkan::copy(device, *queue, regions);
+    vulkan::copy(device, *queue, regions_of_zeros(&device, buffer, size, zeros.data()));
     queue->wait(queue->record(), Deadline(ARROWDEVICE_NO_TIMEOUT));
   } catch (...) {
     device.deallocate(buffer, queue.get());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks the regions of a copy in portions, and copies them on the CPU.
+// Walks the regions of a copy in portions, copies them on the CPU, and lists regions of zeros.
 #pragma once
 
 #include <arrowdevice/backend.h>
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <vector>
 
 #include "base/error.h"
 
@@ -33,6 +34,26 @@ inline void check_region_bounds(int64_t region, int64_t offset, int64_t size, in
   throw Error(EINVAL, format("region %lld: %lld bytes at offset %lld are not within a buffer of %lld bytes",
                              static_cast<long long>(region), static_cast<long long>(size),
                              static_cast<long long>(offset), static_cast<long long>(capacity)));
+}
+
+// Largest size of the host memory of zeros that regions_of_zeros() reads.
+inline constexpr int64_t kZeroBlockBytes = int64_t{1} << 20;
+
+// Returns regions that fill the first `size` bytes of a device's memory with zeros. They all read the same block of
+// min(size, kZeroBlockBytes) zeros in host memory.
+inline std::vector<arrowdevice_backend_region> regions_of_zeros(void* device, void* memory, int64_t size,
+                                                                const void* zeros) {
+  std::vector<arrowdevice_backend_region> regions;
+  for (int64_t at = 0; at < size; at += kZeroBlockBytes) {
+    arrowdevice_backend_region region{};
+    region.dst_device = device;
+    region.dst = memory;
+    region.dst_offset = at;
+    region.src = zeros;
+    region.size = std::min(size - at, kZeroBlockBytes);
+    regions.push_back(region);
+  }
+  return regions;
 }
 
 // Borrows the regions. Not thread-safe.
