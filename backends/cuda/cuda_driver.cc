@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/cuda_driver.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -265,9 +263,7 @@ class CudaDriver final : public cuda_like::Driver {
     const CUresult released = cuda_.cuMemRelease(handle);
     cuda_.check("cuMemExportToShareableHandle", exported);
     cuda_.check("cuMemRelease", released);
-    if (::fcntl(descriptor.get(), F_SETFD, FD_CLOEXEC) != 0) {
-      throw Error(errno, format("a descriptor of CUDA memory does not close on exec: %s", std::strerror(errno)));
-    }
+    descriptor.close_on_exec("a descriptor of CUDA memory");
     return descriptor;
   }
 

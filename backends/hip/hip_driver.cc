@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hip/hip_driver.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -244,9 +243,7 @@ class HipDriver final : public cuda_like::Driver {
     hip_.check("hipMemExportToShareableHandle",
                hip_.hipMemExportToShareableHandle(&number, memory, hipMemHandleTypePosixFileDescriptor, 0));
     FileDescriptor descriptor(number);
-    if (::fcntl(descriptor.get(), F_SETFD, FD_CLOEXEC) != 0) {
-      throw Error(errno, format("a descriptor of HIP memory does not close on exec: %s", std::strerror(errno)));
-    }
+    descriptor.close_on_exec("a descriptor of HIP memory");
     return descriptor;
   }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vulkan/buffers.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -147,9 +146,7 @@ void Buffers::describe_shareable(VkBuffer buffer, arrowdevice_memory_record& out
   int number = -1;
   device_.check("vkGetMemoryFdKHR", device_->vkGetMemoryFdKHR(device_.handle(), &info, &number));
   FileDescriptor descriptor(number);
-  if (::fcntl(descriptor.get(), F_SETFD, FD_CLOEXEC) != 0) {
-    throw Error(errno, format("a descriptor of Vulkan memory does not close on exec: %s", std::strerror(errno)));
-  }
+  descriptor.close_on_exec("a descriptor of Vulkan memory");
   out.kind = ARROWDEVICE_MEMORY_DESCRIPTOR;
   out.descriptor = descriptor.release();
   out.memory_type = entry.memory_type;

@@ -5,7 +5,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <utility>
+
+#include "base/error.h"
 
 namespace arrowdevice {
 
@@ -26,6 +30,12 @@ class FileDescriptor {
       number_ = other.release();
     }
     return *this;
+  }
+
+  // Makes the descriptor close on `exec`. `what` names it in the message of the Error that the call throws.
+  void close_on_exec(const char* what) const {
+    if (::fcntl(number_, F_SETFD, FD_CLOEXEC) == 0) return;
+    throw Error(errno, format("%s does not close on exec: %s", what, std::strerror(errno)));
   }
 
   int get() const noexcept { return number_; }
