@@ -3,8 +3,6 @@
 // VkBuffer that is bound to it.
 #pragma once
 
-#include <arrowdevice/backend.h>
-
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,14 +23,13 @@ struct Place {
   VkExternalMemoryHandleTypeFlags external = 0;  // of memory that other processes can open
 };
 
-// Host memory that other processes can map.
-class SharedPages;
-
-// The form of memory that other processes can open.
-enum class Sharing {
-  kNone,
-  kHostMemory,   // host memory that the device uses in place
-  kDescriptors,  // device memory that leaves the process as an opaque descriptor
+// A VkBuffer of the library. The buffer of a whole allocation owns the memory.
+struct OwnedBuffer {
+  std::shared_ptr<void> pages;     // host memory that is imported as `memory`, and outlives it
+  std::unique_ptr<Memory> memory;  // NULL for sub-buffers
+  bool is_exportable = false;      // the memory can leave the process
+  Place place;
+  UniqueBuffer buffer;  // destroyed before the memory that it is bound to
 };
 
 // Usage by consumers: compute shaders read and write columns through descriptors, and plots use them as vertices and
@@ -48,7 +45,6 @@ class Buffers {
     std::vector<uint32_t> families;  // families that will use the buffers
     bool map;                        // map memory if the memory type allows it
     bool noncoherent;                // treat coherent memory as noncoherent
-    Sharing sharing;
   };
 
   Buffers(const LogicalDevice& device, const PhysicalDevice& physical, Settings settings);
@@ -57,41 +53,28 @@ class Buffers {
 
   VkBuffer allocate(VkDeviceSize size);
   // Removes the buffer. Releasing the returned object destroys the buffer and its memory.
-  std::shared_ptr<const void> take(VkBuffer buffer) { return std::make_shared<Entry>(forget(buffer)); }
+  std::shared_ptr<const void> take(VkBuffer buffer) { return std::make_shared<OwnedBuffer>(forget(buffer)); }
 
-  bool has_shareable_memory() const noexcept { return settings_.sharing != Sharing::kNone; }
-  // Allocates such memory. Only host memory contains zeros.
-  VkBuffer allocate_shareable(VkDeviceSize size);
-  bool has_zeros() const noexcept { return settings_.sharing == Sharing::kHostMemory; }
-  void describe_shareable(VkBuffer buffer, arrowdevice_memory_record& out) const;
-  // Opens memory of another process. If it is host memory, the other process does not see what this one writes.
-  VkBuffer open_shared(const arrowdevice_memory_record& record, int64_t& size);
+  // The steps of allocate(), for other memory. `external` has the handle types of external memory. `next` continues the
+  // chain of VkMemoryAllocateInfo. add() binds the buffer to the start of its memory.
+  OwnedBuffer create(VkDeviceSize size, VkExternalMemoryHandleTypeFlags external = 0) const;
+  std::unique_ptr<Memory> allocate_memory(const MemoryType& type, VkDeviceSize size, const void* next = nullptr) const;
+  VkBuffer add(OwnedBuffer whole);
 
   VkBuffer write_buffer(VkBuffer parent, VkDeviceSize offset, VkDeviceSize size);
   void free_part(VkBuffer part) noexcept { forget(part); }
 
   // Returns nullopt if the buffer is foreign.
   std::optional<Place> find(VkBuffer buffer) const;
+  // Returns the buffer if it is that of a whole allocation, and else NULL. It is valid until the buffer is removed.
+  const OwnedBuffer* find_whole(VkBuffer buffer) const;
 
   // Returns the description of a buffer for copies that all families share. `next` continues its chain.
   VkBufferCreateInfo describe(VkDeviceSize size, VkBufferUsageFlags usage, const void* next = nullptr) const noexcept;
 
  private:
-  struct Entry {
-    std::shared_ptr<const SharedPages> pages;  // outlive the memory
-    std::unique_ptr<Memory> memory;            // set for whole allocations
-    Place place;
-    uint32_t memory_type = 0;  // of memory that is exported
-    UniqueBuffer buffer;       // destroyed before the memory that it is bound to
-  };
-
-  VkDeviceSize granule_of(const MemoryType& type) const noexcept;
-  void bind(Entry& entry, VkDeviceSize size);
-  VkBuffer add_shared(std::shared_ptr<const SharedPages> pages, VkDeviceSize size);
-  VkBuffer allocate_exported(VkDeviceSize size);
-  VkBuffer import_descriptor(const arrowdevice_memory_record& record, int64_t& size);
-  VkBuffer add(Entry entry);
-  Entry forget(VkBuffer buffer) noexcept;
+  VkBuffer keep(OwnedBuffer made);
+  OwnedBuffer forget(VkBuffer buffer) noexcept;
 
   const LogicalDevice& device_;
   const PhysicalDevice& physical_;
@@ -100,7 +83,7 @@ class Buffers {
   VkDeviceSize alignment_ = 1;
 
   mutable std::mutex mutex_;  // held only for a look-up, because shared locks cost more
-  std::unordered_map<VkBuffer, Entry> entries_;
+  std::unordered_map<VkBuffer, OwnedBuffer> entries_;
 };
 
 }  // namespace arrowdevice::vulkan

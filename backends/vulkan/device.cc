@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vulkan/device.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -20,40 +18,13 @@ std::vector<uint32_t> indices(const std::vector<Family>& families) {
   return all;
 }
 
-bool exports_memory(const Setup& setup) {
-  if (!setup.external_memory_fd || (*setup.logical)->vkGetMemoryFdKHR == nullptr) return false;
-  VkPhysicalDeviceExternalBufferInfo info{};
-  info.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO;
-  info.usage = kBufferUsage;
-  info.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
-  VkExternalBufferProperties answer{};
-  answer.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES;
-  setup.instance_functions.vkGetPhysicalDeviceExternalBufferProperties(setup.physical.handle, &info, &answer);
-  constexpr VkExternalMemoryFeatureFlags kBothWays =
-      VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
-  const auto features = answer.externalMemoryProperties.externalMemoryFeatures;
-  // Memory of a single buffer has no room for sub-buffers.
-  return (features & kBothWays) == kBothWays && (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) == 0;
-}
-
-// Host memory is the better choice for a CPU, because the kernel protects it from a hostile process. A GPU would reach
-// it over the bus.
-Sharing choose_sharing(const Setup& setup) {
-  const bool is_cpu = setup.physical.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-  if (!is_cpu) return exports_memory(setup) ? Sharing::kDescriptors : Sharing::kNone;
-  const bool imports_pages = setup.external_memory_host &&
-                             (*setup.logical)->vkGetMemoryHostPointerPropertiesEXT != nullptr &&
-                             setup.physical.host_import_alignment <= static_cast<VkDeviceSize>(sysconf(_SC_PAGESIZE));
-  return imports_pages ? Sharing::kHostMemory : Sharing::kNone;
-}
-
 }  // namespace
 
 Device::Device(Setup setup)
     : setup_(std::move(setup)),
       buffers_(*setup_.logical, setup_.physical,
-               {indices(setup_.families), setup_.options.direct_mapping, setup_.options.noncoherent,
-                choose_sharing(setup_)}),
+               {indices(setup_.families), setup_.options.direct_mapping, setup_.options.noncoherent}),
+      sharing_(choose_sharing(setup_)),
       importer_(*setup_.logical, setup_.physical, buffers_, setup_.external_memory_host),
       staging_(*setup_.logical, setup_.physical, buffers_, setup_.options.noncoherent) {
   for (const auto& family : setup_.families) {
@@ -95,7 +66,7 @@ void Device::describe(arrowdevice_device_info& out) const {
       setup_.families, [&](const Family& family) { return sets_events(setup_.physical.families[family.index]); });
   out.flags = ARROWDEVICE_DEVICE_WAIT_BLOCKS | (publishes ? ARROWDEVICE_DEVICE_EVENTS : 0u) |
               (is_wrapped() ? ARROWDEVICE_DEVICE_WRAPPED : 0u) |
-              (buffers_.has_shareable_memory() ? ARROWDEVICE_DEVICE_SHAREABLE : 0u);
+              (sharing_ != Sharing::kNone ? ARROWDEVICE_DEVICE_SHAREABLE : 0u);
   out.staging_type = 0;
 }
 

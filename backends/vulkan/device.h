@@ -9,6 +9,7 @@
 #include "vulkan/host_import.h"
 #include "vulkan/published_events.h"
 #include "vulkan/setup.h"
+#include "vulkan/shareable.h"
 
 namespace arrowdevice::vulkan {
 
@@ -27,6 +28,7 @@ class Device {
   const HostImporter& importer() const noexcept { return importer_; }
   Staging& staging() noexcept { return staging_; }
   PublishedEvents& published() noexcept { return published_; }
+  Sharing sharing() const noexcept { return sharing_; }
 
   // `user` may be NULL. The work enqueued on `user` so far may still use the buffer.
   void deallocate(VkBuffer buffer, SubmissionQueue* user);
@@ -63,6 +65,7 @@ class Device {
 
   const Setup setup_;
   Buffers buffers_;
+  const Sharing sharing_;
   const HostImporter importer_;
   Staging staging_;
   PublishedEvents published_;

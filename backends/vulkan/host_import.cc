@@ -37,8 +37,7 @@ std::shared_ptr<const HostImport> HostImporter::import(uintptr_t begin, uintptr_
     made->buffer_ = make_buffer(
         device_,
         buffers_.describe(size, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT, &external));
-    VkMemoryRequirements requirements{};
-    device_->vkGetBufferMemoryRequirements(device_.handle(), made->buffer_.get(), &requirements);
+    const auto requirements = requirements_of(device_, made->buffer_.get());
     const uint32_t allowed = pointer.memoryTypeBits & requirements.memoryTypeBits;
     if (allowed == 0 || requirements.size > size) return nullptr;
 

@@ -97,4 +97,10 @@ UniqueEvent make_event(const LogicalDevice& device) {
   return make<UniqueEvent>(device, "vkCreateEvent", device->vkCreateEvent, info);
 }
 
+VkMemoryRequirements requirements_of(const LogicalDevice& device, VkBuffer buffer) {
+  VkMemoryRequirements requirements{};
+  device->vkGetBufferMemoryRequirements(device.handle(), buffer, &requirements);
+  return requirements;
+}
+
 }  // namespace arrowdevice::vulkan

@@ -79,4 +79,6 @@ UniqueSemaphore make_semaphore(const LogicalDevice& device);
 UniqueSemaphore make_timeline(const LogicalDevice& device);  // starts at 0
 UniqueEvent make_event(const LogicalDevice& device);
 
+VkMemoryRequirements requirements_of(const LogicalDevice& device, VkBuffer buffer);
+
 }  // namespace arrowdevice::vulkan

@@ -77,7 +77,7 @@ MemoryType choose_memory_type(const VkPhysicalDeviceMemoryProperties& memory, ui
 
 Memory::Memory(const LogicalDevice& device, const MemoryType& type, VkDeviceSize size, VkDeviceSize granule, bool map,
                const void* next)
-    : device_(device), size_(size), granule_(granule), memory_(allocate(device, type, size, next)) {
+    : device_(device), type_(type.index), size_(size), granule_(granule), memory_(allocate(device, type, size, next)) {
   if (!map) return;
   void* mapped = nullptr;
   device.check("vkMapMemory", device->vkMapMemory(device.handle(), memory_.get(), 0, VK_WHOLE_SIZE, 0, &mapped));

@@ -25,6 +25,10 @@ struct MemoryType {
   bool is_coherent() const noexcept { return (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0; }
 };
 
+constexpr VkDeviceSize round_up(VkDeviceSize size, VkDeviceSize alignment) {
+  return (size + alignment - 1) / alignment * alignment;
+}
+
 // Returns the best memory type in `allowed`, a VkMemoryRequirements::memoryTypeBits. Throws ENOTSUP if no type fits.
 MemoryType choose_memory_type(const VkPhysicalDeviceMemoryProperties& memory, uint32_t allowed, Need need);
 
@@ -37,6 +41,7 @@ class Memory {
          const void* next = nullptr);
 
   VkDeviceMemory handle() const noexcept { return memory_.get(); }
+  uint32_t type() const noexcept { return type_; }  // the index of the memory type
   VkDeviceSize size() const noexcept { return size_; }
   unsigned char* mapped() const noexcept { return mapped_; }  // NULL if the CPU cannot access it
 
@@ -47,6 +52,7 @@ class Memory {
   VkMappedMemoryRange range(VkDeviceSize offset, VkDeviceSize size) const noexcept;
 
   const LogicalDevice& device_;
+  const uint32_t type_;
   const VkDeviceSize size_;
   const VkDeviceSize granule_;
   UniqueMemory memory_;

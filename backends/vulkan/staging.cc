@@ -28,8 +28,7 @@ Staging::Block Staging::take(Direction direction) {
   block.buffer =
       make_buffer(device_, buffers_.describe(kBlockBytes, direction == kUpload ? VK_BUFFER_USAGE_TRANSFER_SRC_BIT
                                                                                : VK_BUFFER_USAGE_TRANSFER_DST_BIT));
-  VkMemoryRequirements requirements{};
-  device_->vkGetBufferMemoryRequirements(device_.handle(), block.buffer.get(), &requirements);
+  const auto requirements = requirements_of(device_, block.buffer.get());
   const auto type = choose_memory_type(physical_.memory, requirements.memoryTypeBits,
                                        direction == kUpload ? Need::kUpload : Need::kDownload);
   const VkDeviceSize granule =

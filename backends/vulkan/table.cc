@@ -3,15 +3,12 @@
 #include <arrowdevice/backend.h>
 
 #include <cerrno>
-#include <cstddef>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "base/backend_table.h"
 #include "base/error.h"
 #include "base/plugin_entry.h"
-#include "base/regions.h"
 #include "vulkan/copy.h"
 #include "vulkan/devices.h"
 #include "vulkan/event.h"
@@ -35,22 +32,6 @@ class TableQueue {
   Device& device_;
   std::shared_ptr<SubmissionQueue> submissions_;
 };
-
-// Fills a new buffer with zeros. Frees it if that fails.
-void clear(Device& device, VkBuffer buffer, int64_t size) {
-  static const std::vector<std::byte> zeros(kZeroBlockBytes);  // pending copies may read it after a failure
-  std::shared_ptr<SubmissionQueue> queue;
-  try {
-    queue = device.make_queue();
-    vulkan::copy(device, *queue, regions_of_zeros(&device, buffer, size, zeros.data()));
-    queue->wait(queue->record(), Deadline(ARROWDEVICE_NO_TIMEOUT));
-  } catch (...) {
-    device.deallocate(buffer, queue.get());
-    if (queue != nullptr) device.end_queue(std::move(queue));
-    throw;
-  }
-  device.end_queue(std::move(queue));
-}
 
 VkBuffer buffer_of(const void* handle) { return static_cast<VkBuffer>(const_cast<void*>(handle)); }
 
@@ -91,9 +72,7 @@ struct Functions : ListedDevices<Devices, Device> {
 
   static void* shareable_allocate(Device& device, Queue*, int64_t size, int64_t) {
     device.logical().check_not_lost();
-    const VkBuffer buffer = device.buffers().allocate_shareable(static_cast<VkDeviceSize>(size));
-    if (!device.buffers().has_zeros()) clear(device, buffer, size);
-    return buffer;
+    return allocate_shareable(device, static_cast<VkDeviceSize>(size));
   }
 
   static void shareable_free(Device& device, Queue* queue, void* buffer) noexcept {
@@ -101,12 +80,12 @@ struct Functions : ListedDevices<Devices, Device> {
   }
 
   static void memory_export(Device& device, const void* buffer, arrowdevice_memory_record& out) {
-    device.buffers().describe_shareable(buffer_of(buffer), out);
+    describe_shareable(device, buffer_of(buffer), out);
   }
 
   static void* memory_import(Device& device, const arrowdevice_memory_record& record, int64_t& size) {
     device.logical().check_not_lost();
-    return device.buffers().open_shared(record, size);
+    return open_shared(device, record, size);
   }
 
   static void memory_close(Device& device, void* buffer) noexcept { buffer_free(device, nullptr, buffer); }

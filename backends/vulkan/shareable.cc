@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vulkan/shareable.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/file_descriptor.h"
+#include "base/regions.h"
+#include "base/shared_memory.h"
+#include "vulkan/copy.h"
+#include "vulkan/device.h"
+
+namespace arrowdevice::vulkan {
+namespace {
+
+constexpr auto kDescriptorType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+
+bool exports_memory(const Setup& setup) {
+  if (!setup.external_memory_fd || (*setup.logical)->vkGetMemoryFdKHR == nullptr) return false;
+  VkPhysicalDeviceExternalBufferInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO;
+  info.usage = kBufferUsage;
+  info.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+  VkExternalBufferProperties answer{};
+  answer.sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES;
+  setup.instance_functions.vkGetPhysicalDeviceExternalBufferProperties(setup.physical.handle, &info, &answer);
+  constexpr VkExternalMemoryFeatureFlags kBothWays =
+      VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
+  const auto features = answer.externalMemoryProperties.externalMemoryFeatures;
+  // Memory of a single buffer has no room for sub-buffers.
+  return (features & kBothWays) == kBothWays && (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) == 0;
+}
+
+// Fills a new buffer with zeros. Frees it if that fails.
+void clear(Device& device, VkBuffer buffer, VkDeviceSize size) {
+  static const std::vector<std::byte> zeros(kZeroBlockBytes);  // pending copies may read it after a failure
+  std::shared_ptr<SubmissionQueue> queue;
+  try {
+    queue = device.make_queue();
+    copy(device, *queue, regions_of_zeros(&device, buffer, static_cast<int64_t>(size), zeros.data()));
+    queue->wait(queue->record(), Deadline(ARROWDEVICE_NO_TIMEOUT));
+  } catch (...) {
+    device.deallocate(buffer, queue.get());
+    if (queue != nullptr) device.end_queue(std::move(queue));
+    throw;
+  }
+  device.end_queue(std::move(queue));
+}
+
+// Takes host memory that other processes can map.
+std::shared_ptr<void> own_pages(void* memory) {
+  return {memory, [](void* pages) { SharedMemory::instance().free(pages); }};
+}
+
+// Makes a buffer of the first `size` bytes of host memory, which has whole pages.
+VkBuffer add_pages(Device& device, std::shared_ptr<void> pages, VkDeviceSize size) {
+  constexpr auto kPagesType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+  const LogicalDevice& logical = device.logical();
+  VkMemoryHostPointerPropertiesEXT pointer{};
+  pointer.sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT;
+  logical.check("vkGetMemoryHostPointerPropertiesEXT",
+                logical->vkGetMemoryHostPointerPropertiesEXT(logical.handle(), kPagesType, pages.get(), &pointer));
+  OwnedBuffer made = device.buffers().create(size, kPagesType);
+  const auto requirements = requirements_of(logical, made.buffer.get());
+  const auto whole = round_up(size, static_cast<VkDeviceSize>(sysconf(_SC_PAGESIZE)));
+  if (requirements.size > whole) {
+    throw Error(ENOTSUP,
+                format("%s needs %llu bytes for a buffer of %llu bytes of host memory", logical.name().c_str(),
+                       static_cast<unsigned long long>(requirements.size), static_cast<unsigned long long>(size)));
+  }
+  const auto type =
+      choose_memory_type(device.physical().memory, pointer.memoryTypeBits & requirements.memoryTypeBits, Need::kDevice);
+  VkImportMemoryHostPointerInfoEXT import{};
+  import.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT;
+  import.handleType = kPagesType;
+  import.pHostPointer = pages.get();
+  made.pages = std::move(pages);
+  made.memory = device.buffers().allocate_memory(type, whole, &import);
+  made.is_exportable = true;
+  return device.buffers().add(std::move(made));
+}
+
+VkBuffer allocate_exported(Device& device, VkDeviceSize size) {
+  OwnedBuffer made = device.buffers().create(size, kDescriptorType);
+  const auto requirements = requirements_of(device.logical(), made.buffer.get());
+  const auto type = choose_memory_type(device.physical().memory, requirements.memoryTypeBits, Need::kDevice);
+  VkExportMemoryAllocateInfo exported{};
+  exported.sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO;
+  exported.handleTypes = kDescriptorType;
+  // The other process makes one buffer of all bytes, whose required size must not be larger.
+  const VkDeviceSize whole =
+      round_up(std::max(requirements.size, size), std::max(requirements.alignment, device.buffers().alignment()));
+  made.memory = device.buffers().allocate_memory(type, whole, &exported);
+  made.is_exportable = true;
+  return device.buffers().add(std::move(made));
+}
+
+// Vulkan requires that the size and the type are those of the memory, and does not tell them. If the kernel knows the
+// size of the descriptor, it is compared.
+VkBuffer import_descriptor(Device& device, const arrowdevice_memory_record& record, int64_t& size) {
+  const PhysicalDevice& physical = device.physical();
+  const auto refuse = [](const std::string& why) { throw Error(EINVAL, "the memory cannot be opened: " + why); };
+  if (record.kind != ARROWDEVICE_MEMORY_DESCRIPTOR || record.descriptor < 0) {
+    refuse(format("the record has kind %d and no descriptor", record.kind));
+  }
+  if (std::memcmp(record.driver_uuid, physical.driver_uuid, sizeof record.driver_uuid) != 0) {
+    refuse("it is of another driver, or of another version of the driver");
+  }
+  if (record.size <= 0 || record.memory_type >= physical.memory.memoryTypeCount) {
+    refuse(format("%lld bytes of the type %u", static_cast<long long>(record.size), record.memory_type));
+  }
+  const int64_t there = ::lseek(record.descriptor, 0, SEEK_END);
+  if (there > 0 && there < record.size) refuse(format("the descriptor has %lld bytes", static_cast<long long>(there)));
+  const auto whole = static_cast<VkDeviceSize>(record.size);
+  OwnedBuffer made = device.buffers().create(whole, kDescriptorType);
+  const auto requirements = requirements_of(device.logical(), made.buffer.get());
+  if (requirements.size > whole || (requirements.memoryTypeBits >> record.memory_type & 1) == 0) {
+    refuse(format("a buffer needs %llu bytes of the types 0x%x, and there are %llu of the type %u",
+                  static_cast<unsigned long long>(requirements.size), requirements.memoryTypeBits,
+                  static_cast<unsigned long long>(whole), record.memory_type));
+  }
+  auto descriptor = FileDescriptor::duplicate_of(record.descriptor);
+  if (!descriptor) throw Error(errno, format("a descriptor of Vulkan memory: %s", std::strerror(errno)));
+  VkImportMemoryFdInfoKHR imported{};
+  imported.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR;
+  imported.handleType = kDescriptorType;
+  imported.fd = descriptor.get();
+  const auto& described = physical.memory.memoryTypes[record.memory_type];
+  const MemoryType type{record.memory_type, described.propertyFlags,
+                        physical.memory.memoryHeaps[described.heapIndex].size};
+  try {
+    made.memory = device.buffers().allocate_memory(type, whole, &imported);
+  } catch (const Error& error) {
+    if (error.native_code() != VK_ERROR_INVALID_EXTERNAL_HANDLE) throw;
+    refuse(error.message());
+  }
+  static_cast<void>(descriptor.release());  // the driver owns it now
+  size = record.size;
+  return device.buffers().add(std::move(made));
+}
+
+}  // namespace
+
+// Host memory is the better choice for a CPU, because the kernel protects it from a hostile process. A GPU would reach
+// it over the bus.
+Sharing choose_sharing(const Setup& setup) {
+  const bool is_cpu = setup.physical.properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+  if (!is_cpu) return exports_memory(setup) ? Sharing::kDescriptors : Sharing::kNone;
+  const bool imports_pages = setup.external_memory_host &&
+                             (*setup.logical)->vkGetMemoryHostPointerPropertiesEXT != nullptr &&
+                             setup.physical.host_import_alignment <= static_cast<VkDeviceSize>(sysconf(_SC_PAGESIZE));
+  return imports_pages ? Sharing::kHostMemory : Sharing::kNone;
+}
+
+VkBuffer allocate_shareable(Device& device, VkDeviceSize size) {
+  if (device.sharing() == Sharing::kNone) {
+    throw Error(ENOTSUP, device.logical().name() + " has no memory that other processes can open");
+  }
+  if (device.sharing() == Sharing::kDescriptors) {
+    const VkBuffer buffer = allocate_exported(device, size);
+    clear(device, buffer, size);
+    return buffer;
+  }
+  const auto whole = static_cast<int64_t>(round_up(size, device.buffers().alignment()));
+  return add_pages(device, own_pages(SharedMemory::instance().allocate(whole)), size);
+}
+
+void describe_shareable(Device& device, VkBuffer buffer, arrowdevice_memory_record& out) {
+  const OwnedBuffer* const whole = device.buffers().find_whole(buffer);
+  if (whole == nullptr || !whole->is_exportable) {
+    throw Error(EINVAL, format("VkBuffer %p is no memory that other processes can open", static_cast<void*>(buffer)));
+  }
+  if (whole->pages != nullptr) return SharedMemory::instance().describe(whole->pages.get(), out);
+  const LogicalDevice& logical = device.logical();
+  VkMemoryGetFdInfoKHR info{};
+  info.sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR;
+  info.memory = whole->memory->handle();
+  info.handleType = kDescriptorType;
+  int number = -1;
+  logical.check("vkGetMemoryFdKHR", logical->vkGetMemoryFdKHR(logical.handle(), &info, &number));
+  FileDescriptor descriptor(number);
+  descriptor.close_on_exec("a descriptor of Vulkan memory");
+  out.kind = ARROWDEVICE_MEMORY_DESCRIPTOR;
+  out.descriptor = descriptor.release();
+  out.memory_type = whole->memory->type();
+  out.size = static_cast<int64_t>(whole->memory->size());
+  std::memcpy(out.driver_uuid, device.physical().driver_uuid, sizeof out.driver_uuid);
+}
+
+VkBuffer open_shared(Device& device, const arrowdevice_memory_record& record, int64_t& size) {
+  if (device.sharing() == Sharing::kNone) {
+    throw Error(ENOTSUP, device.logical().name() + " cannot open memory of other processes");
+  }
+  if (device.sharing() == Sharing::kDescriptors) return import_descriptor(device, record, size);
+  auto pages = own_pages(SharedMemory::instance().open(record, SharedMemory::Access::kPrivateWrites, size));
+  return add_pages(device, std::move(pages), static_cast<VkDeviceSize>(size));
+}
+
+}  // namespace arrowdevice::vulkan
