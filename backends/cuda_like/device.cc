@@ -130,7 +130,8 @@ void* Memory::allocate_shareable(int64_t size, int64_t alignment) {
   });
 }
 
-// Needs no lock if there is no such memory, because free_all() holds it.
+// free_all() calls this under the lock. It does so for wrapped contexts only, which have no such memory, so the lock is
+// not taken twice.
 int64_t Memory::size_of_shareable(const void* memory) {
   if (!is_shareable()) return 0;
   const std::lock_guard lock(mutex_);
