@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <functional>
+#include <vector>
 
 #include "drivers/table.h"
 #include "support/catch.h"
@@ -142,6 +143,35 @@ TEST_CASE("a stand-in ends the process on ranges outside of allocations and free
     call("cuMemHostAlloc", &pinned, size_t{64}, 1u);
     call("cuCtxGetCurrent", &context);
     call("cuMemcpyPeerAsync", to, context, pinned, context, size_t{64}, static_cast<void*>(nullptr));
+  });
+}
+
+// Reserves a range of virtual memory.
+char* reserve(size_t size) {
+  char* range = nullptr;
+  must_call_vendor("cuMemAddressReserve", "hipMemAddressReserve", &range, size, size_t{0}, static_cast<void*>(nullptr),
+                   0ULL);
+  return range;
+}
+
+TEST_CASE("ranges of virtual memory and mappings in them are aligned to the granularity") {
+  constexpr size_t kGranularity = 2 << 20;
+  CHECK(in_child([] {
+          drivers::open(vendor().device, 0);
+          drivers::make_current(0);
+          std::vector<char*> ranges;
+          for (int i = 0; i < 4; ++i) ranges.push_back(reserve(kGranularity));
+          for (char* const range : ranges) {
+            expect(reinterpret_cast<uintptr_t>(range) % kGranularity == 0, "a range is not aligned");
+            must_call_vendor("cuMemAddressFree", "hipMemAddressFree", range, kGranularity);
+          }
+          drivers::undo_make_current();
+        }) == "");
+  check_violation("is no multiple of the granularity", [] {
+    drivers::make_current(0);
+    char* const range = reserve(2 * kGranularity);
+    call(is_cuda() ? "cuMemMap" : "hipMemMap", range + 4096, kGranularity, size_t{0}, static_cast<void*>(nullptr),
+         0ULL);
   });
 }
 

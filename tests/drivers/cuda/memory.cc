@@ -295,7 +295,8 @@ EXPORT CUresult cuMemMap(CUdeviceptr start, size_t size, size_t offset, CUmemGen
                          unsigned long long flags) {
   BEGIN("cuMemMap");
   check_granularity(size, kCall);
-  if (start % kGranularity % 4096 != 0 || offset != 0 || flags != 0) violation("%s: an offset or flags", kCall);
+  if (start % kGranularity != 0) violation("%s: %#llx is no multiple of the granularity", kCall, start);
+  if (offset != 0 || flags != 0) violation("%s: an offset or flags", kCall);
   auto mapped = gpus.physical_of(memory);
   if (size > static_cast<size_t>(mapped->pages->size())) return CUDA_ERROR_INVALID_VALUE;
   gpus.map(start, size, std::move(mapped));

@@ -405,6 +405,7 @@ EXPORT hipError_t hipMemMap(void* start, size_t size, size_t offset, hipMemGener
                             unsigned long long flags) {
   BEGIN("hipMemMap");
   check_granularity(size, kCall);
+  if (number(start) % kGranularity != 0) violation("%s: %p is no multiple of the granularity", kCall, start);
   if (offset != 0 || flags != 0) violation("%s: an offset or flags", kCall);
   auto mapped = gpus.physical_of(number(memory));
   if (size > static_cast<size_t>(mapped->pages->size())) violation("%s: more bytes than there are", kCall);

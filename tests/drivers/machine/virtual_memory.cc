@@ -15,14 +15,25 @@ namespace sim = arrowdevice::sim;
 
 constexpr int kFreshByte = 0xA5;
 constexpr size_t kFreshSize = 64 * 1024;
+constexpr size_t kPage = 4096;
+
+uintptr_t round_up(uintptr_t size, size_t alignment) { return (size + alignment - 1) / alignment * alignment; }
 
 }  // namespace
 
+// The kernel aligns addresses to pages only, so the range is a part of a larger mapping.
 uintptr_t Machine::reserve(size_t size) {
-  void* const range = ::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (range == MAP_FAILED) return 0;
+  const size_t whole = round_up(size, kPage);
+  const size_t most = whole + kRangeAlignment - kPage;
+  void* const pages = ::mmap(nullptr, most, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED) return 0;
+  const auto first = reinterpret_cast<uintptr_t>(pages);
+  const uintptr_t range = round_up(first, kRangeAlignment);
+  if (range > first) ::munmap(pages, range - first);
+  const uintptr_t end = range + whole;
+  if (first + most > end) ::munmap(reinterpret_cast<void*>(end), first + most - end);
   const std::lock_guard lock(mutex_);
-  return ranges_.emplace(reinterpret_cast<uintptr_t>(range), size).first->first;
+  return ranges_.emplace(range, size).first->first;
 }
 
 void Machine::unreserve(uintptr_t range, size_t size) {
