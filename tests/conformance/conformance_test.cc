@@ -3,8 +3,8 @@
 //
 //   ARROWDEVICE_TEST_DEVICES  "cpu", "ext_dev:0,ext_dev:1": names for arrowdevice_device_find_by_name()
 //   ARROWDEVICE_TEST_LACKS    the abilities that all of these devices lack, of "events", "peer", "discrete", "direct",
-//                             "bounds", "backlog". Cases that need such an ability are left out. A device that lacks
-//                             any other ability fails.
+//                             "bounds", "backlog", "shareable". Cases that need such an ability are left out. A device
+//                             that lacks any other ability fails.
 #include <cstdlib>
 #include <sstream>
 #include <vector>
