@@ -20,6 +20,7 @@ using arrowdevice::testing::output_of;
 using arrowdevice::testing::Queue;
 using vulkan_test::Bytes;
 using vulkan_test::calls;
+using vulkan_test::driver;
 using vulkan_test::is_without;
 using vulkan_test::pattern;
 using vulkan_test::variable_has;
@@ -224,6 +225,29 @@ TEST_CASE("each block of incoherent staging memory is flushed once before its su
     finish(queue);
     CHECK((received == sent));
   }
+}
+
+TEST_CASE("a trim frees unused staging memory") {
+  const bool stages = is_without("external_memory_host") && is_without("direct_mapping");
+  const Queue queue = make_queue();
+  const Buffer buffer(kLarge);
+  const auto trip = [&] {
+    const Bytes sent = pattern(kLarge, 10);
+    Bytes received(sent.size());
+    copy_in(queue, buffer, sent);
+    copy_out(queue, received, buffer);
+    finish(queue);
+    CHECK((received == sent));
+  };
+  auto* pool = output_of(arrowdevice_device_get_pool, device());
+  trip();
+  must(arrowdevice_pool_trim, pool);
+  const int64_t before = driver().live();
+  trip();
+  CHECK((driver().live() > before) == stages);
+  must(arrowdevice_pool_trim, pool);
+  CHECK(driver().live() == before);
+  trip();  // with new staging memory
 }
 
 TEST_CASE("queues wait by timeline semaphores, or by fences without them") {
