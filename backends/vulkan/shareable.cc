@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vulkan/shareable.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -89,61 +90,91 @@ VkBuffer add_pages(Device& device, std::shared_ptr<void> pages, VkDeviceSize siz
   return device.buffers().add(std::move(made));
 }
 
+// The size of exported memory is a multiple of this number.
+VkDeviceSize granularity_of(Device& device, const VkMemoryRequirements& requirements) {
+  return std::max(requirements.alignment, device.buffers().alignment());
+}
+
+// Both processes choose the same type, because the driver is the same.
+MemoryType exported_type(Device& device, const VkMemoryRequirements& requirements) {
+  return choose_memory_type(device.physical().memory, requirements.memoryTypeBits, Need::kDevice);
+}
+
 VkBuffer allocate_exported(Device& device, VkDeviceSize size) {
   OwnedBuffer made = device.buffers().create(size, kDescriptorType);
   const auto requirements = requirements_of(device.logical(), made.buffer.get());
-  const auto type = choose_memory_type(device.physical().memory, requirements.memoryTypeBits, Need::kDevice);
   VkExportMemoryAllocateInfo exported{};
   exported.sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO;
   exported.handleTypes = kDescriptorType;
   // The other process makes one buffer of all bytes, whose required size must not be larger.
-  const VkDeviceSize whole =
-      round_up(std::max(requirements.size, size), std::max(requirements.alignment, device.buffers().alignment()));
-  made.memory = device.buffers().allocate_memory(type, whole, &exported);
+  const VkDeviceSize whole = round_up(std::max(requirements.size, size), granularity_of(device, requirements));
+  made.memory = device.buffers().allocate_memory(exported_type(device, requirements), whole, &exported);
   made.is_exportable = true;
   return device.buffers().add(std::move(made));
 }
 
-// Vulkan requires that the size and the type are those of the memory, and does not tell them. If the kernel knows the
-// size of the descriptor, it is compared.
-VkBuffer import_descriptor(Device& device, const arrowdevice_memory_record& record, int64_t& size) {
-  const PhysicalDevice& physical = device.physical();
-  const auto refuse = [](const std::string& why) { throw Error(EINVAL, "the memory cannot be opened: " + why); };
+[[noreturn]] void refuse(const std::string& why) { throw Error(EINVAL, "the memory cannot be opened: " + why); }
+
+// Vulkan does not tell the size of a descriptor. If the kernel knows it, the kernel's size is compared. A driver may
+// read from a descriptor to find out if it is memory, and would wait at a pipe or at a socket.
+void check_descriptor(const arrowdevice_memory_record& record) {
   if (record.kind != ARROWDEVICE_MEMORY_DESCRIPTOR || record.descriptor < 0) {
-    refuse(format("the record has kind %d and no descriptor", record.kind));
+    refuse(format("the record has kind %d and descriptor %d", record.kind, record.descriptor));
   }
-  if (std::memcmp(record.driver_uuid, physical.driver_uuid, sizeof record.driver_uuid) != 0) {
-    refuse("it is of another driver, or of another version of the driver");
+  struct stat facts {};
+  if (::fstat(record.descriptor, &facts) != 0) {
+    refuse(format("descriptor %d: %s", record.descriptor, std::strerror(errno)));
   }
-  if (record.size <= 0 || record.memory_type >= physical.memory.memoryTypeCount) {
-    refuse(format("%lld bytes of the type %u", static_cast<long long>(record.size), record.memory_type));
+  if (S_ISFIFO(facts.st_mode) || S_ISSOCK(facts.st_mode)) {
+    refuse(format("descriptor %d is a pipe or a socket", record.descriptor));
   }
   const int64_t there = ::lseek(record.descriptor, 0, SEEK_END);
-  if (there > 0 && there < record.size) refuse(format("the descriptor has %lld bytes", static_cast<long long>(there)));
-  const auto whole = static_cast<VkDeviceSize>(record.size);
-  OwnedBuffer made = device.buffers().create(whole, kDescriptorType);
-  const auto requirements = requirements_of(device.logical(), made.buffer.get());
-  if (requirements.size > whole || (requirements.memoryTypeBits >> record.memory_type & 1) == 0) {
-    refuse(format("a buffer needs %llu bytes of the types 0x%x, and there are %llu of the type %u",
-                  static_cast<unsigned long long>(requirements.size), requirements.memoryTypeBits,
-                  static_cast<unsigned long long>(whole), record.memory_type));
+  if (there > 0 && there < record.size) {
+    refuse(format("descriptor %d has %lld bytes, and the record names %lld", record.descriptor,
+                  static_cast<long long>(there), static_cast<long long>(record.size)));
   }
+}
+
+// Imports the descriptor, which the caller keeps.
+std::unique_ptr<Memory> import_memory(Device& device, const arrowdevice_memory_record& record, const MemoryType& type) {
   auto descriptor = FileDescriptor::duplicate_of(record.descriptor);
   if (!descriptor) throw Error(errno, format("a descriptor of Vulkan memory: %s", std::strerror(errno)));
   VkImportMemoryFdInfoKHR imported{};
   imported.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR;
   imported.handleType = kDescriptorType;
   imported.fd = descriptor.get();
-  const auto& described = physical.memory.memoryTypes[record.memory_type];
-  const MemoryType type{record.memory_type, described.propertyFlags,
-                        physical.memory.memoryHeaps[described.heapIndex].size};
   try {
-    made.memory = device.buffers().allocate_memory(type, whole, &imported);
+    auto memory = device.buffers().allocate_memory(type, static_cast<VkDeviceSize>(record.size), &imported);
+    static_cast<void>(descriptor.release());  // the driver owns it now
+    return memory;
   } catch (const Error& error) {
     if (error.native_code() != VK_ERROR_INVALID_EXTERNAL_HANDLE) throw;
-    refuse(error.message());
+    throw Error(EINVAL, format("descriptor %d is no memory of this driver: %s", record.descriptor, error.what()), {},
+                error.native_code());
   }
-  static_cast<void>(descriptor.release());  // the driver owns it now
+}
+
+// Vulkan requires that the driver, the size and the type are those of the memory.
+VkBuffer import_descriptor(Device& device, const arrowdevice_memory_record& record, int64_t& size) {
+  if (record.size <= 0) refuse(format("the record names %lld bytes", static_cast<long long>(record.size)));
+  check_descriptor(record);
+  if (std::memcmp(record.driver_uuid, device.physical().driver_uuid, sizeof record.driver_uuid) != 0) {
+    refuse("it is of another driver, or of another version of the driver");
+  }
+  const auto whole = static_cast<VkDeviceSize>(record.size);
+  OwnedBuffer made = device.buffers().create(whole, kDescriptorType);
+  const auto requirements = requirements_of(device.logical(), made.buffer.get());
+  if (const auto granularity = granularity_of(device, requirements);
+      requirements.size > whole || whole % granularity != 0) {
+    refuse(format("the record names %lld bytes, and a buffer needs %llu in units of %llu",
+                  static_cast<long long>(record.size), static_cast<unsigned long long>(requirements.size),
+                  static_cast<unsigned long long>(granularity)));
+  }
+  const auto type = exported_type(device, requirements);
+  if (record.memory_type != type.index) {
+    refuse(format("the record names the memory type %u, and this driver uses type %u", record.memory_type, type.index));
+  }
+  made.memory = import_memory(device, record, type);
   size = record.size;
   return device.buffers().add(std::move(made));
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests queues that an application and the backend share, and other calls that the library itself does not make: these
 // tests call the functions of the backend.
-#include <arrowdevice/backend.h>
-
 #include <cerrno>
 #include <chrono>
 #include <future>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "drivers/vulkan/driver_control.h"
+#include "drivers/vulkan/table.h"
 #include "support/calls.h"
 #include "support/catch.h"
 
@@ -21,9 +20,11 @@ using arrowdevice::testing::output_of;
 using arrowdevice::testing::sized;
 using vulkan_test::Bytes;
 using vulkan_test::calls;
+using vulkan_test::device;
 using vulkan_test::driver;
 using vulkan_test::is_without;
 using vulkan_test::pattern;
+using vulkan_test::table;
 
 constexpr int32_t kNotReady = 1;
 constexpr int64_t kSmall = 4 << 10;
@@ -32,21 +33,6 @@ constexpr int64_t kLarge = 5 << 20;
 // Returns true if there are several queues. Lavapipe has a single queue. Disguised as a discrete GPU it has a queue for
 // each of two families.
 bool has_several_queues() { return vulkan_test::variable_has("ARROWDEVICE_TEST_VULKAN_DISGUISE", "discrete"); }
-
-const arrowdevice_backend& table() {
-  static const arrowdevice_backend* const found = [] {
-    const char* const plugin = std::getenv("VULKAN_PLUGIN");
-    REQUIRE(plugin != nullptr);
-    void* const opened = dlopen(plugin, RTLD_NOW | RTLD_LOCAL);
-    REQUIRE(opened != nullptr);
-    arrowdevice_error error{};
-    const auto entry = reinterpret_cast<arrowdevice_backend_entry_function>(dlsym(opened, ARROWDEVICE_BACKEND_ENTRY));
-    return entry(ARROWDEVICE_BACKEND_ABI_VERSION, &error);
-  }();
-  return *found;
-}
-
-void* device() { return output_of(table().device_open, ARROW_DEVICE_VULKAN, 0); }
 
 // A queue of the library.
 class OwnQueue {
