@@ -100,17 +100,20 @@ MemoryType exported_type(Device& device, const VkMemoryRequirements& requirement
   return choose_memory_type(device.physical().memory, requirements.memoryTypeBits, Need::kDevice);
 }
 
+// Allocates a buffer of all bytes that another process can read, which may be more than `size`.
 VkBuffer allocate_exported(Device& device, VkDeviceSize size) {
-  OwnedBuffer made = device.buffers().create(size, kDescriptorType);
-  const auto requirements = requirements_of(device.logical(), made.buffer.get());
+  const OwnedBuffer sample = device.buffers().create(size, kDescriptorType);
+  const auto requirements = requirements_of(device.logical(), sample.buffer.get());
+  const VkDeviceSize whole = round_up(std::max(requirements.size, size), granularity_of(device, requirements));
   VkExportMemoryAllocateInfo exported{};
   exported.sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO;
   exported.handleTypes = kDescriptorType;
-  // The other process makes one buffer of all bytes, whose required size must not be larger.
-  const VkDeviceSize whole = round_up(std::max(requirements.size, size), granularity_of(device, requirements));
+  OwnedBuffer made = device.buffers().create(whole, kDescriptorType);
   made.memory = device.buffers().allocate_memory(exported_type(device, requirements), whole, &exported);
   made.is_exportable = true;
-  return device.buffers().add(std::move(made));
+  const VkBuffer buffer = device.buffers().add(std::move(made));
+  clear(device, buffer, whole);
+  return buffer;
 }
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(EINVAL, "the memory cannot be opened: " + why); }
@@ -196,11 +199,7 @@ VkBuffer allocate_shareable(Device& device, VkDeviceSize size) {
   if (device.sharing() == Sharing::kNone) {
     throw Error(ENOTSUP, device.logical().name() + " has no memory that other processes can open");
   }
-  if (device.sharing() == Sharing::kDescriptors) {
-    const VkBuffer buffer = allocate_exported(device, size);
-    clear(device, buffer, size);
-    return buffer;
-  }
+  if (device.sharing() == Sharing::kDescriptors) return allocate_exported(device, size);
   const auto whole = static_cast<int64_t>(round_up(size, device.buffers().alignment()));
   return add_pages(device, own_pages(SharedMemory::instance().allocate(whole)), size);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "drivers/vulkan/discrete.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +19,8 @@ constexpr uint32_t kMain = 0;
 constexpr uint32_t kTransfer = 1;
 constexpr uint32_t kDeviceMemory = 0;
 constexpr uint32_t kHostMemory = 1;
+constexpr int kFreshByte = 0xA5;
+constexpr VkDeviceSize kFreshSize = 64 * 1024;
 
 [[noreturn]] void refuse(const char* what) {
   std::fprintf(stderr, "the disguised device says: %s\n", what);
@@ -160,13 +163,31 @@ VkResult vkGetMemoryHostPointerPropertiesEXT(VkDevice device, VkExternalMemoryHa
   return result;
 }
 
+bool is_import(const VkMemoryAllocateInfo& info) {
+  for (const auto* next = static_cast<const VkBaseInStructure*>(info.pNext); next != nullptr; next = next->pNext) {
+    if (next->sType == VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR) return true;
+    if (next->sType == VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT) return true;
+  }
+  return false;
+}
+
+// Writes bytes that are not zero to the start of new memory. The memory stays mapped, because no other call maps
+// device-local memory.
+void fill(VkDevice device, VkDeviceMemory memory, VkDeviceSize size) {
+  void* bytes = nullptr;
+  if (real.vkMapMemory(device, memory, 0, VK_WHOLE_SIZE, 0, &bytes) != VK_SUCCESS) refuse("memory cannot be mapped");
+  std::memset(bytes, kFreshByte, static_cast<size_t>(std::min(size, kFreshSize)));
+}
+
 VkResult vkAllocateMemory(VkDevice device, const VkMemoryAllocateInfo* asked, const VkAllocationCallbacks* callbacks,
                           VkDeviceMemory* out) {
   VkMemoryAllocateInfo info = *asked;
   info.memoryTypeIndex = 0;
   const VkResult result = real.vkAllocateMemory(device, &info, callbacks, out);
+  if (result != VK_SUCCESS || asked->memoryTypeIndex != kDeviceMemory) return result;
+  if (!is_import(*asked)) fill(device, *out, asked->allocationSize);
   const std::lock_guard lock(state.mutex);
-  if (result == VK_SUCCESS && asked->memoryTypeIndex == kDeviceMemory) state.device_memory.insert(*out);
+  state.device_memory.insert(*out);
   return result;
 }
 

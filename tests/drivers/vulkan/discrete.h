@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Disguises Lavapipe as a discrete GPU if ARROWDEVICE_TEST_VULKAN_DISGUISE=discrete. The disguise has the type of a
-// discrete GPU, a second queue family for transfers only, device-local memory that is not host-visible, and cached
-// host memory that is not coherent. Both families share the only queue.
+// discrete GPU, a second queue family for transfers only, device-local memory that is not host-visible and contains no
+// zeros at first, and cached host memory that is not coherent. Both families share the only queue.
 // The program ends if a call does something that such a GPU forbids:
 //
 // - setting an event on the transfer family

@@ -121,6 +121,17 @@ TEST_CASE("an opaque descriptor opens the same memory, which contains zeros at f
   CHECK(open_descriptors() == descriptors);
 }
 
+TEST_CASE("another process reads zeros behind the bytes that were asked for") {
+  for (const int64_t size : {1, 1000, 1001}) {
+    INFO(size << " bytes");
+    const Exported memory(size);
+    CHECK(memory.record().size >= size);
+    void* const opened = open(memory.record());
+    CHECK((bytes_of(opened, memory.record().size) == Bytes(static_cast<size_t>(memory.record().size))));
+    table().memory_close(device(), opened);
+  }
+}
+
 TEST_CASE("only the start of a process's own shareable memory can be exported") {
   const Exported memory;
   void* const part = output_of(table().sub_buffer_create, device(), memory.buffer(), int64_t{0}, int64_t{64});
