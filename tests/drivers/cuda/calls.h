@@ -40,6 +40,9 @@ namespace standin::cuda {
 using namespace arrowdevice::cuda;  // NOLINT: the vendor's types, which every line is written with
 namespace captures = standin::captures;
 
+// Sizes of mappings are multiples of this number of bytes.
+inline constexpr size_t kGranularity = 2 << 20;
+
 int driver_version();
 
 // Records that cuInit was called.
