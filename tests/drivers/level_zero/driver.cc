@@ -1,137 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in for a Level Zero driver, which the real loader loads. It has only the entry points that the
-// backend and the conformance cases use.
-//
-//   STANDIN_ZE_API_VERSION     "1.4": the version of Level Zero that the driver reports; default 1.6, as Intel's
-//                              drivers from mid-2024 to mid-2025. Version 1.10 added zeInitDrivers, 1.13 entry
-//                              points in handles, 1.14 a flag for the offload of copies
-//   STANDIN_ZE_DRIVER_BUILD    the build of Intel's driver: 32224, of December 2024. Below version 1.6 it is
-//                              26241, which has no in-order lists yet
-//   STANDIN_ZE_LACKS           "zeContextCreate": an entry point that is missing
-//   STANDIN_ZE_DEVICE_TYPE     "vpu": the type of its devices; default GPU
-//   STANDIN_ZE_COMPUTE_ENGINES number of engines that compute and copy: 1
-//   STANDIN_ZE_COPY_ENGINES    number of main engines that only copy: 1
-//   STANDIN_ZE_LINK_ENGINES    number of link engines that only copy: 7
-//   STANDIN_ZE_INTEGRATED      1 if the GPUs are integrated: 0
-//   STANDIN_ZE_DEVICE_ID       PCI id of the GPUs: 0xbd5, a discrete GPU with link engines
-//   STANDIN_ZE_SYSTEM_MEMORY   1 if devices can access all host memory: 0
-//   STANDIN_NO_DESCRIPTORS     set if the driver does not know external memory
-//   STANDIN_ZE_OTHER_CONTEXTS  1 if contexts know each other's memory, as in Intel's driver: 0
+// Drivers, devices, contexts, command lists and events.
 #include <level_zero/ze_api.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <set>
+#include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
-#include "base/error.h"
-#include "base/file_descriptor.h"
+#include "level_zero/calls.h"
 #include "level_zero/engines.h"
-#include "level_zero/handles.h"
-#include "level_zero/objects.h"
 #include "machine/control.h"
-#include "machine/violation.h"
 
-using standin::Kind;
-using standin::Machine;
+using namespace standin::level_zero;  // NOLINT: what every line is written with
 using standin::violation;
-
-#define EXPORT extern "C" __attribute__((visibility("default")))
-
-// Begins each entry point. It counts the call, returns a planned failure, and defines `gpus`.
-#define BEGIN(call)                                                   \
-  constexpr const char* kCall = call;                                 \
-  int failing = 0;                                                    \
-  [[maybe_unused]] Machine& gpus = standin::machine(kCall, &failing); \
-  if (const ze_result_t early = begin(kCall, failing)) return early
-
-// Begins each entry point that frees or destroys. Such a call may report a failure of earlier work, but it
-// frees the object in any case.
-#define BEGIN_GIVING_BACK(call)                                       \
-  constexpr const char* kCall = call;                                 \
-  int failing = 0;                                                    \
-  [[maybe_unused]] Machine& gpus = standin::machine(kCall, &failing); \
-  const ze_result_t late = begin(kCall, failing);                     \
-  if (is_lost) return late
 
 namespace {
 
-using standin::level_zero::api_version;
-using standin::level_zero::compute_engines;
-using standin::level_zero::engine_groups;
-using standin::level_zero::engine_of;
-using standin::level_zero::has_in_order_lists;
-using standin::level_zero::number;
-using standin::level_zero::Objects;
-
 constexpr uint32_t kIntel = 0x8086;
 
-std::atomic<bool> started{false};
-std::atomic<bool> is_lost{false};
-
-// Translates the machine's codes.
-ze_result_t result_of(std::string_view call, int failing) {
-  constexpr int kOutOfMemory = 2;
-  constexpr int kUnknown = 999;
-  switch (failing) {
-    case 0: return ZE_RESULT_SUCCESS;
-    case kOutOfMemory:
-      return call.starts_with("zeMemAlloc") ? ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY : ZE_RESULT_ERROR_UNKNOWN;
-    case kUnknown: return ZE_RESULT_ERROR_UNKNOWN;
-    default: return static_cast<ze_result_t>(failing);
-  }
-}
-
-// Returns the result of a call. After the device is lost, every later call fails.
-ze_result_t begin(const char* call, int failing) {
-  if (!started && !std::string_view(call).starts_with("zeInit")) violation("%s is called before zeInit", call);
-  const ze_result_t result = result_of(call, failing);
-  if (result == ZE_RESULT_ERROR_DEVICE_LOST && !is_lost.exchange(true)) standin::machine().lose();
-  return is_lost ? ZE_RESULT_ERROR_DEVICE_LOST : result;
-}
-
-bool has_tables_in_handles() { return api_version() >= standin::level_zero::kFirstWithTablesInHandles; }
-bool contexts_know_all() { return number("STANDIN_ZE_OTHER_CONTEXTS", 0) != 0; }
-
-uintptr_t address_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
-void* pointer_to(uintptr_t address) { return reinterpret_cast<void*>(address); }
-
-Objects& objects() {
-  static auto* const made = new Objects(standin::machine());
-  return *made;
-}
+bool has_tables_in_handles() { return api_version() >= kFirstWithTablesInHandles; }
 
 ze_driver_handle_t driver() {
-  static void* const handle = standin::level_zero::new_object_handle();
+  static void* const handle = new_object_handle();
   return static_cast<ze_driver_handle_t>(handle);
-}
-
-const std::vector<ze_device_handle_t>& devices() {
-  static const auto* const made = [] {
-    auto* const handles = new std::vector<ze_device_handle_t>;
-    for (int i = 0; i < standin::machine().devices(); ++i) {
-      handles->push_back(static_cast<ze_device_handle_t>(standin::level_zero::new_object_handle()));
-    }
-    return handles;
-  }();
-  return *made;
-}
-
-int ordinal_of(ze_device_handle_t device, const char* call) {
-  const auto found = std::ranges::find(devices(), device);
-  if (found == devices().end()) violation("%s: %p is not a device", call, static_cast<void*>(device));
-  return static_cast<int>(found - devices().begin());
-}
-
-template <typename Struct>
-void check_type(const Struct* description, ze_structure_type_t type, const char* call) {
-  if (description == nullptr || description->stype != type) violation("%s: the struct does not say what it is", call);
 }
 
 // Fills a list in the style of Level Zero. If there is no space for elements, it returns their number.
@@ -143,7 +37,6 @@ ze_result_t list(uint32_t available, uint32_t* count, bool has_room, Get&& get) 
 }
 
 std::vector<const char*> extensions() {
-  using namespace standin::level_zero;
   std::vector<const char*> names;
   if (driver_build() >= kFirstBuildWithCounters) names.push_back(kCounterExtension);
   if (driver_build() >= kFirstBuildWithOffload) names.push_back(kOffloadExtension);
@@ -158,7 +51,7 @@ std::vector<const char*> extensions() {
 EXPORT ze_result_t zeInit(ze_init_flags_t flags) {
   BEGIN("zeInit");
   if (flags != ZE_INIT_FLAG_GPU_ONLY) violation("zeInit: flags %u", flags);
-  started = true;
+  start();
   return ZE_RESULT_SUCCESS;
 }
 
@@ -169,7 +62,7 @@ ze_result_t standin::level_zero::init_drivers(uint32_t* count, ze_driver_handle_
     violation("%s: the struct does not say what it is", kCall);
   }
   if ((description->flags & kInitGpu) == 0) return ZE_RESULT_ERROR_UNINITIALIZED;
-  started = true;
+  start();
   return list(1, count, drivers != nullptr, [&](uint32_t i) { drivers[i] = driver(); });
 }
 
@@ -195,9 +88,8 @@ EXPORT ze_result_t zeDriverGetProperties(ze_driver_handle_t of, ze_driver_proper
   constexpr uint32_t kFirstVersion = 0x01030000;  // Intel's driver adds its build to this number
   out->driverVersion = kFirstVersion + standin::level_zero::driver_build();
   for (void* next = out->pNext; next != nullptr; next = static_cast<ze_base_properties_t*>(next)->pNext) {
-    if (static_cast<ze_base_properties_t*>(next)->stype != standin::level_zero::kDdiHandlesProperties) continue;
-    static_cast<DdiHandlesProperties*>(next)->flags =
-        has_tables_in_handles() ? standin::level_zero::kDdiHandlesSupported : 0;
+    if (static_cast<ze_base_properties_t*>(next)->stype != kDdiHandlesProperties) continue;
+    static_cast<DdiHandlesProperties*>(next)->flags = has_tables_in_handles() ? kDdiHandlesSupported : 0;
   }
   return ZE_RESULT_SUCCESS;
 }
@@ -310,7 +202,7 @@ EXPORT ze_result_t zeCommandListCreateImmediate(ze_context_handle_t context, ze_
                                                 ze_command_list_handle_t* out) {
   BEGIN("zeCommandListCreateImmediate");
   check_type(description, ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC, kCall);
-  const bool is_in_order = (description->flags & standin::level_zero::kInOrder) != 0;
+  const bool is_in_order = (description->flags & kInOrder) != 0;
   if (is_in_order && !has_in_order_lists()) violation("%s: in order, of a driver that is too old", kCall);
   const auto groups = engine_groups();
   if (description->ordinal >= groups.size() || description->index >= groups[description->ordinal].numQueues) {
@@ -409,186 +301,6 @@ EXPORT ze_result_t zeEventHostSynchronize(ze_event_handle_t event, uint64_t time
                              : timeout == 0                             ? kPoll
                                                                         : static_cast<int64_t>(timeout);
   return objects().wait(event, timeout_ns) ? ZE_RESULT_SUCCESS : ZE_RESULT_NOT_READY;
-}
-
-// -- memory
-
-namespace {
-
-ze_result_t allocate(Kind kind, ze_context_handle_t context, int device, size_t size, size_t alignment, void** out) {
-  objects().check_context(context);
-  if (size == 0) violation("an allocation of 0 bytes");
-  constexpr size_t kPage = 4096;
-  if ((alignment & (alignment - 1)) != 0 || alignment > kPage) return ZE_RESULT_ERROR_UNSUPPORTED_ALIGNMENT;
-  const uintptr_t memory = standin::machine().allocate(kind, device, size);
-  if (memory == 0) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-  objects().keep_memory(context, memory);
-  *out = pointer_to(memory);
-  return ZE_RESULT_SUCCESS;
-}
-
-// Memory that leaves the process, or comes from another one. It is mapped in a range of its own. The driver owns the
-// descriptor, which it makes once.
-struct External {
-  std::shared_ptr<standin::Physical> physical;
-  size_t size;
-  arrowdevice::FileDescriptor descriptor;
-};
-
-std::mutex external_mutex;
-auto& externals() {
-  static auto* const made = new std::map<uintptr_t, External>;
-  return *made;
-}
-
-ze_result_t add_external(ze_context_handle_t context, std::shared_ptr<standin::Physical> physical, void** out) {
-  objects().check_context(context);
-  Machine& gpus = standin::machine();
-  if (physical == nullptr) return ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
-  const auto size = static_cast<size_t>(physical->pages->size());
-  const uintptr_t start = gpus.reserve(size);
-  gpus.map(start, size, physical);
-  std::set<int> everyone;
-  for (int i = 0; i < gpus.devices(); ++i) everyone.insert(i);
-  gpus.set_users(start, size, everyone);
-  objects().keep_memory(context, start);
-  const std::lock_guard lock(external_mutex);
-  externals().emplace(start, External{std::move(physical), size, {}});
-  *out = pointer_to(start);
-  return ZE_RESULT_SUCCESS;
-}
-
-// Returns the driver's descriptor of memory, or -1 for memory that cannot leave the process.
-int descriptor_of(uintptr_t start) {
-  const std::lock_guard lock(external_mutex);
-  const auto found = externals().find(start);
-  if (found == externals().end() || found->second.physical->is_imported) return -1;
-  auto& external = found->second;
-  if (!external.descriptor) external.descriptor = external.physical->pages->duplicate();
-  return external.descriptor.get();
-}
-
-// Returns false for other memory.
-bool free_external(uintptr_t start) {
-  External gone;
-  {
-    const std::lock_guard lock(external_mutex);
-    const auto found = externals().find(start);
-    if (found == externals().end()) return false;
-    gone = std::move(found->second);
-    externals().erase(found);
-  }
-  standin::machine().unmap(start, gone.size);
-  standin::machine().unreserve(start, gone.size);
-  return true;
-}
-
-// Finds a struct in a chain.
-template <typename Struct>
-const Struct* find_in(const void* chain, ze_structure_type_t type) {
-  for (const auto* one = static_cast<const ze_base_desc_t*>(chain); one != nullptr;
-       one = static_cast<const ze_base_desc_t*>(one->pNext)) {
-    if (one->stype == type) return reinterpret_cast<const Struct*>(one);
-  }
-  return nullptr;
-}
-
-// Returns true if the size exceeds the device's limit for an allocation and the request does not relax that
-// limit.
-bool is_too_large(const Machine& gpus, size_t size, const void* next) {
-  const auto* const relaxed =
-      find_in<ze_relaxed_allocation_limits_exp_desc_t>(next, ZE_STRUCTURE_TYPE_RELAXED_ALLOCATION_LIMITS_EXP_DESC);
-  const bool is_relaxed = relaxed != nullptr && relaxed->flags == ZE_RELAXED_ALLOCATION_LIMITS_EXP_FLAG_MAX_SIZE;
-  return size > gpus.memory() / 2 && !is_relaxed;
-}
-
-}  // namespace
-
-EXPORT ze_result_t zeMemAllocDevice(ze_context_handle_t context, const ze_device_mem_alloc_desc_t* description,
-                                    size_t size, size_t alignment, ze_device_handle_t device, void** out) {
-  BEGIN("zeMemAllocDevice");
-  check_type(description, ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, kCall);
-  if (is_too_large(gpus, size, description->pNext)) return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
-  const int ordinal = ordinal_of(device, kCall);
-  // The size of imported memory is that of the memory. The driver does not look at the size of the request.
-  if (const auto* const imported =
-          find_in<ze_external_memory_import_fd_t>(description->pNext, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMPORT_FD)) {
-    if (imported->flags != ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF) return ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION;
-    try {
-      return add_external(context, gpus.import_physical(ordinal, imported->fd), out);
-    } catch (const arrowdevice::Error&) {
-      return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-    }
-  }
-  if (const auto* const exported = find_in<ze_external_memory_export_desc_t>(
-          description->pNext, ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_DESC)) {
-    if (exported->flags != ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF) violation("%s: flags %u", kCall, exported->flags);
-    return add_external(context, gpus.create_physical(ordinal, size), out);
-  }
-  return allocate(Kind::kDevice, context, ordinal, size, alignment, out);
-}
-
-EXPORT ze_result_t zeMemAllocHost(ze_context_handle_t context, const ze_host_mem_alloc_desc_t* description, size_t size,
-                                  size_t alignment, void** out) {
-  BEGIN("zeMemAllocHost");
-  check_type(description, ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, kCall);
-  if (is_too_large(gpus, size, description->pNext)) return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
-  return allocate(Kind::kPinned, context, 0, size, alignment, out);
-}
-
-EXPORT ze_result_t zeMemAllocShared(ze_context_handle_t context, const ze_device_mem_alloc_desc_t* of_device,
-                                    const ze_host_mem_alloc_desc_t* of_host, size_t size, size_t alignment,
-                                    ze_device_handle_t device, void** out) {
-  BEGIN("zeMemAllocShared");
-  check_type(of_device, ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, kCall);
-  check_type(of_host, ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, kCall);
-  if (is_too_large(gpus, size, of_device->pNext)) return ZE_RESULT_ERROR_UNSUPPORTED_SIZE;
-  return allocate(Kind::kManaged, context, ordinal_of(device, kCall), size, alignment, out);
-}
-
-EXPORT ze_result_t zeMemFree(ze_context_handle_t context, void* memory) {
-  BEGIN_GIVING_BACK("zeMemFree");
-  const auto found = gpus.find(address_of(memory));
-  objects().forget_memory(context, address_of(memory));
-  if (free_external(address_of(memory))) return late;
-  gpus.free(found ? found->kind : Kind::kDevice, found ? found->device : 0, address_of(memory));
-  return late;
-}
-
-EXPORT ze_result_t zeMemGetAllocProperties(ze_context_handle_t context, const void* memory,
-                                           ze_memory_allocation_properties_t* out, ze_device_handle_t* device) {
-  BEGIN("zeMemGetAllocProperties");
-  objects().check_context(context);
-  check_type(out, ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES, kCall);
-  const auto found = gpus.find(address_of(memory));
-  out->type = ZE_MEMORY_TYPE_UNKNOWN;
-  if (!found || !(contexts_know_all() || objects().is_of_context(context, found->start))) return ZE_RESULT_SUCCESS;
-  out->type = found->kind == Kind::kDevice   ? ZE_MEMORY_TYPE_DEVICE
-              : found->kind == Kind::kPinned ? ZE_MEMORY_TYPE_HOST
-                                             : ZE_MEMORY_TYPE_SHARED;
-  if (out->pNext != nullptr) {
-    auto* const exported = static_cast<ze_external_memory_export_fd_t*>(out->pNext);
-    if (exported->stype != ZE_STRUCTURE_TYPE_EXTERNAL_MEMORY_EXPORT_FD ||
-        exported->flags != ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF) {
-      violation("%s: the struct does not say what it is", kCall);
-    }
-    exported->fd = descriptor_of(found->start);
-    if (exported->fd < 0) return ZE_RESULT_ERROR_INVALID_ARGUMENT;
-  }
-  if (device != nullptr) {
-    *device = found->kind == Kind::kPinned ? nullptr : devices()[static_cast<size_t>(found->device)];
-  }
-  return ZE_RESULT_SUCCESS;
-}
-
-EXPORT ze_result_t zeMemGetAddressRange(ze_context_handle_t context, const void* memory, void** base, size_t* size) {
-  BEGIN("zeMemGetAddressRange");
-  objects().check_context(context);
-  const auto found = gpus.find(address_of(memory));
-  if (!found) violation("%s: %p is no memory of the driver", kCall, memory);
-  if (base != nullptr) *base = pointer_to(found->start);
-  if (size != nullptr) *size = found->size;
-  return ZE_RESULT_SUCCESS;
 }
 
 EXPORT const char* standin_entry_point(int64_t index) {
