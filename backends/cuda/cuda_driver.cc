@@ -12,6 +12,7 @@
 #include "base/numa.h"
 #include "base/text.h"
 #include "cuda/library.h"
+#include "cuda/shareable.h"
 
 namespace arrowdevice::cuda {
 namespace {
@@ -26,8 +27,6 @@ using cuda_like::Properties;
 using cuda_like::Stream;
 using cuda_like::StreamPlace;
 
-CUdeviceptr address_of(const void* memory) { return static_cast<CUdeviceptr>(reinterpret_cast<uintptr_t>(memory)); }
-void* pointer_to(CUdeviceptr address) { return reinterpret_cast<void*>(static_cast<uintptr_t>(address)); }
 CUstream native(Stream stream) { return static_cast<CUstream>(stream); }
 CUevent native_event(NativeEvent event) { return static_cast<CUevent>(event); }
 CUmemoryPool native_pool(MemoryPool pool) { return static_cast<CUmemoryPool>(pool); }
@@ -50,7 +49,7 @@ class CudaDriver final : public cuda_like::Driver {
   }
 
   Properties properties(int ordinal) override {
-    const CUdevice device = device_at(ordinal);
+    const CUdevice device = cuda_.device_at(ordinal);
     Properties properties;
     char name[128] = {};
     cuda_.check("cuDeviceGetName", cuda_.cuDeviceGetName(name, sizeof name - 1, device));
@@ -71,39 +70,27 @@ class CudaDriver final : public cuda_like::Driver {
                              cuda_.cuMemPoolSetAttribute != nullptr && cuda_.cuMemPoolSetAccess != nullptr &&
                              cuda_.cuMemPoolTrimTo != nullptr && cuda_.cuMemAllocFromPoolAsync != nullptr &&
                              cuda_.cuMemFreeAsync != nullptr;
-    properties.has_memory_pools = knows_pools && has(device, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
+    properties.has_memory_pools = knows_pools && cuda_.has(device, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED);
     properties.has_managed_memory =
-        cuda_.cuMemAllocManaged != nullptr && has(device, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY);
-    properties.shares_managed_memory = has(device, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
-    properties.reads_host_pages = has(device, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES);
-    const bool knows_sharing =
-        cuda_.cuMemGetAllocationGranularity != nullptr && cuda_.cuMemCreate != nullptr &&
-        cuda_.cuMemRelease != nullptr && cuda_.cuMemAddressReserve != nullptr && cuda_.cuMemAddressFree != nullptr &&
-        cuda_.cuMemMap != nullptr && cuda_.cuMemUnmap != nullptr && cuda_.cuMemSetAccess != nullptr &&
-        cuda_.cuMemExportToShareableHandle != nullptr && cuda_.cuMemImportFromShareableHandle != nullptr &&
-        cuda_.cuMemRetainAllocationHandle != nullptr && cuda_.cuMemsetD8Async != nullptr;
-    if (knows_sharing && has(device, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED) &&
-        has(device, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED)) {
-      const auto memory = shareable_memory_of(ordinal);
-      size_t granularity = 0;
-      cuda_.check("cuMemGetAllocationGranularity",
-                  cuda_.cuMemGetAllocationGranularity(&granularity, &memory, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
-      properties.shareable_granularity = static_cast<int64_t>(granularity);
-    }
+        cuda_.cuMemAllocManaged != nullptr && cuda_.has(device, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY);
+    properties.shares_managed_memory = cuda_.has(device, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS);
+    properties.reads_host_pages = cuda_.has(device, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES);
+    properties.shareable_granularity = shareable_.granularity(ordinal);
     return properties;
   }
 
   // The runtime API uses the primary context, so applications usually use it too.
   Context retain_context(int ordinal) override {
     CUcontext context = nullptr;
-    cuda_.check("cuDevicePrimaryCtxRetain", cuda_.cuDevicePrimaryCtxRetain(&context, device_at(ordinal)));
+    cuda_.check("cuDevicePrimaryCtxRetain", cuda_.cuDevicePrimaryCtxRetain(&context, cuda_.device_at(ordinal)));
     return context;
   }
 
   bool can_access_peer(int ordinal, int peer) override {
     if (cuda_.cuDeviceCanAccessPeer == nullptr) return false;
     int can = 0;
-    cuda_.check("cuDeviceCanAccessPeer", cuda_.cuDeviceCanAccessPeer(&can, device_at(ordinal), device_at(peer)));
+    cuda_.check("cuDeviceCanAccessPeer",
+                cuda_.cuDeviceCanAccessPeer(&can, cuda_.device_at(ordinal), cuda_.device_at(peer)));
     return can != 0;
   }
 
@@ -127,7 +114,8 @@ class CudaDriver final : public cuda_like::Driver {
     if (cuda_.cuDevicePrimaryCtxGetState == nullptr) return true;
     unsigned flags = 0;
     int is_active = 0;
-    cuda_.check("cuDevicePrimaryCtxGetState", cuda_.cuDevicePrimaryCtxGetState(device_at(ordinal), &flags, &is_active));
+    cuda_.check("cuDevicePrimaryCtxGetState",
+                cuda_.cuDevicePrimaryCtxGetState(cuda_.device_at(ordinal), &flags, &is_active));
     return is_active != 0;
   }
 
@@ -136,7 +124,7 @@ class CudaDriver final : public cuda_like::Driver {
     if (!has_primary_context(ordinal)) return false;
     const bool is_same = retain_context(ordinal) == context;
     if (cuda_.cuDevicePrimaryCtxRelease != nullptr) {
-      cuda_.check("cuDevicePrimaryCtxRelease", cuda_.cuDevicePrimaryCtxRelease(device_at(ordinal)));
+      cuda_.check("cuDevicePrimaryCtxRelease", cuda_.cuDevicePrimaryCtxRelease(cuda_.device_at(ordinal)));
     }
     return is_same;
   }
@@ -203,7 +191,7 @@ class CudaDriver final : public cuda_like::Driver {
     CUmemPoolProps properties{};
     properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;  // the only one: the memory stays on its GPU
     properties.handleTypes = CU_MEM_HANDLE_TYPE_NONE;      // other pools ignore the threshold
-    properties.location = location_of(ordinal);
+    properties.location = cuda_.location_of(ordinal);
     CUmemoryPool pool = nullptr;
     cuda_.check("cuMemPoolCreate", cuda_.cuMemPoolCreate(&pool, &properties));
     int waits_for_others = 0;
@@ -219,7 +207,7 @@ class CudaDriver final : public cuda_like::Driver {
   }
 
   void grant_access(MemoryPool pool, int ordinal) override {
-    const CUmemAccessDesc user{.location = location_of(ordinal), .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    const CUmemAccessDesc user{.location = cuda_.location_of(ordinal), .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
     cuda_.check("cuMemPoolSetAccess", cuda_.cuMemPoolSetAccess(native_pool(pool), &user, 1));
   }
 
@@ -237,45 +225,13 @@ class CudaDriver final : public cuda_like::Driver {
     cuda_.check("cuMemFreeAsync", cuda_.cuMemFreeAsync(address_of(memory), native(stream)));
   }
 
-  // The memory is freed with its last mapping in any process and its last descriptor.
   void* allocate_shareable(int ordinal, std::span<const int> users, int64_t size) override {
-    const auto properties = shareable_memory_of(ordinal);
-    CUmemGenericAllocationHandle memory = 0;
-    cuda_.check("cuMemCreate", cuda_.cuMemCreate(&memory, static_cast<size_t>(size), &properties, 0), bytes_text(size));
-    return map_and_release(memory, users, size);
+    return shareable_.allocate(ordinal, users, size);
   }
-
-  void free_shareable(void* memory, int64_t size) override {
-    const auto n = static_cast<size_t>(size);
-    const CUresult unmapped = cuda_.cuMemUnmap(address_of(memory), n);
-    const CUresult freed = cuda_.cuMemAddressFree(address_of(memory), n);
-    cuda_.check("cuMemUnmap", unmapped);
-    cuda_.check("cuMemAddressFree", freed);
-  }
-
-  FileDescriptor export_memory(const void* memory) override {
-    CUmemGenericAllocationHandle handle = 0;
-    cuda_.check("cuMemRetainAllocationHandle", cuda_.cuMemRetainAllocationHandle(&handle, const_cast<void*>(memory)));
-    int number = -1;
-    const CUresult exported =
-        cuda_.cuMemExportToShareableHandle(&number, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
-    FileDescriptor descriptor(exported == CUDA_SUCCESS ? number : -1);
-    const CUresult released = cuda_.cuMemRelease(handle);
-    cuda_.check("cuMemExportToShareableHandle", exported);
-    cuda_.check("cuMemRelease", released);
-    descriptor.close_on_exec("a descriptor of CUDA memory");
-    return descriptor;
-  }
-
+  void free_shareable(void* memory, int64_t size) override { shareable_.free(memory, size); }
+  FileDescriptor export_memory(const void* memory) override { return shareable_.export_memory(memory); }
   void* import_memory(std::span<const int> users, int descriptor, int64_t size) override {
-    CUmemGenericAllocationHandle memory = 0;
-    const CUresult result = cuda_.cuMemImportFromShareableHandle(
-        &memory, reinterpret_cast<void*>(static_cast<uintptr_t>(descriptor)), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
-    if (result == CUDA_ERROR_INVALID_VALUE) {
-      throw Error(EINVAL, format("descriptor %d is no memory of a GPU", descriptor), {}, result);
-    }
-    cuda_.check("cuMemImportFromShareableHandle", result);
-    return map_and_release(memory, users, size);
+    return shareable_.import_memory(users, descriptor, size);
   }
 
   void clear(void* memory, int64_t size, Stream stream) override {
@@ -336,7 +292,7 @@ class CudaDriver final : public cuda_like::Driver {
   void prefetch(void* memory, int64_t size, int ordinal, Stream stream) override {
     if (cuda_.cuMemPrefetchAsync == nullptr) return;
     cuda_.check("cuMemPrefetchAsync", cuda_.cuMemPrefetchAsync(address_of(memory), static_cast<size_t>(size),
-                                                               device_at(ordinal), native(stream)));
+                                                               cuda_.device_at(ordinal), native(stream)));
   }
 
   Stream create_stream() override {
@@ -477,55 +433,6 @@ class CudaDriver final : public cuda_like::Driver {
     cuda_.check("cuMemPoolSetAttribute", cuda_.cuMemPoolSetAttribute(pool, attribute, value));
   }
 
-  CUmemAllocationProp shareable_memory_of(int ordinal) const {
-    CUmemAllocationProp properties{};
-    properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-    properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-    properties.location = location_of(ordinal);
-    return properties;
-  }
-
-  // Maps memory at an address of its own, and releases the handle, because the mapping keeps the memory.
-  void* map_and_release(CUmemGenericAllocationHandle memory, std::span<const int> users, int64_t size) const {
-    const auto n = static_cast<size_t>(size);
-    CUdeviceptr address = 0;
-    const CUresult reserved = cuda_.cuMemAddressReserve(&address, n, 0, 0, 0);
-    const CUresult mapped = reserved == CUDA_SUCCESS ? cuda_.cuMemMap(address, n, 0, memory, 0) : reserved;
-    const CUresult released = cuda_.cuMemRelease(memory);
-    try {
-      cuda_.check("cuMemAddressReserve", reserved, bytes_text(size));
-      if (mapped == CUDA_ERROR_INVALID_VALUE) {
-        throw Error(EINVAL, "the memory has less than " + bytes_text(size), {}, mapped);
-      }
-      cuda_.check("cuMemMap", mapped, bytes_text(size));
-      cuda_.check("cuMemRelease", released);
-      std::vector<CUmemAccessDesc> access;
-      for (const int user : users) access.push_back({location_of(user), CU_MEM_ACCESS_FLAGS_PROT_READWRITE});
-      cuda_.check("cuMemSetAccess", cuda_.cuMemSetAccess(address, n, access.data(), access.size()), bytes_text(size));
-    } catch (...) {
-      if (mapped == CUDA_SUCCESS) static_cast<void>(cuda_.cuMemUnmap(address, n));
-      if (reserved == CUDA_SUCCESS) static_cast<void>(cuda_.cuMemAddressFree(address, n));
-      throw;
-    }
-    return pointer_to(address);
-  }
-
-  CUmemLocation location_of(int ordinal) const {
-    return {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device_at(ordinal)};
-  }
-
-  CUdevice device_at(int ordinal) const {
-    CUdevice device = 0;
-    cuda_.check("cuDeviceGet", cuda_.cuDeviceGet(&device, ordinal));
-    return device;
-  }
-
-  bool has(CUdevice device, CUdevice_attribute attribute) const {
-    int value = 0;
-    cuda_.check("cuDeviceGetAttribute", cuda_.cuDeviceGetAttribute(&value, attribute, device));
-    return value != 0;
-  }
-
   // Default streams belong to the context that is current.
   static bool is_default_stream(Stream stream) {
     return is_legacy(stream) || reinterpret_cast<uintptr_t>(stream) == kStreamPerThread;
@@ -535,6 +442,7 @@ class CudaDriver final : public cuda_like::Driver {
   }
 
   const Library cuda_;
+  const ShareableMemory shareable_{cuda_};
   std::atomic<bool> takes_batches_{cuda_.cuMemcpyBatchAsync != nullptr &&
                                    !has_word("ARROWDEVICE_CUDA_WITHOUT", "batches")};
   const bool enables_peer_access_ = has_word("ARROWDEVICE_CUDA_WITH", "peer_access");

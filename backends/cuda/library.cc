@@ -131,4 +131,20 @@ void Library::check(const char* call, CUresult result, const std::string& detail
   if (result != CUDA_SUCCESS) throw failure(call, result, detail);
 }
 
+CUdevice Library::device_at(int ordinal) const {
+  CUdevice device = 0;
+  check("cuDeviceGet", cuDeviceGet(&device, ordinal));
+  return device;
+}
+
+CUmemLocation Library::location_of(int ordinal) const {
+  return {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device_at(ordinal)};
+}
+
+bool Library::has(CUdevice device, CUdevice_attribute attribute) const {
+  int value = 0;
+  check("cuDeviceGetAttribute", cuDeviceGetAttribute(&value, attribute, device));
+  return value != 0;
+}
+
 }  // namespace arrowdevice::cuda

@@ -2,6 +2,7 @@
 // libcuda.so.1: its entry points and the names of its errors.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/error.h"
@@ -14,6 +15,11 @@ namespace arrowdevice::cuda {
 #define X(name, version, suffix, parameters) using name##_function = CUresult parameters;
 ARROWDEVICE_CUDA_SYMBOLS(X)
 #undef X
+
+inline CUdeviceptr address_of(const void* memory) {
+  return static_cast<CUdeviceptr>(reinterpret_cast<uintptr_t>(memory));
+}
+inline void* pointer_to(CUdeviceptr address) { return reinterpret_cast<void*>(static_cast<uintptr_t>(address)); }
 
 class Library {
  public:
@@ -29,6 +35,11 @@ class Library {
 
   // Throws an Error unless `result` is success: "cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY (2): 8388608 bytes".
   void check(const char* call, CUresult result, const std::string& detail = {}) const;
+
+  CUdevice device_at(int ordinal) const;
+  CUmemLocation location_of(int ordinal) const;
+  // Returns true if the attribute of the device is not 0.
+  bool has(CUdevice device, CUdevice_attribute attribute) const;
 
  private:
   Error failure(const char* call, CUresult result, const std::string& detail) const;
