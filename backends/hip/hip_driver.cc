@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hip/hip_driver.h"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
-#include <map>
-#include <mutex>
-#include <vector>
 
 #include "base/numa.h"
 #include "base/text.h"
 #include "hip/library.h"
+#include "hip/shareable.h"
 
 namespace arrowdevice::hip {
 namespace {
@@ -29,8 +25,6 @@ using cuda_like::StreamPlace;
 hipStream_t native(Stream stream) { return static_cast<hipStream_t>(stream); }
 hipEvent_t native_event(NativeEvent event) { return static_cast<hipEvent_t>(event); }
 hipMemPool_t native_pool(MemoryPool pool) { return static_cast<hipMemPool_t>(pool); }
-hipMemLocation location_of(int ordinal) { return {.type = hipMemLocationTypeDevice, .id = ordinal}; }
-
 // hipMemoryType of HIP 5: 0 host, 1 device, 2 array, 3 unified, and from 5.3 on 4 managed.
 std::optional<MemoryKind> kind_of_5(unsigned type) {
   constexpr unsigned kHost = 0, kDevice = 1, kUnified = 3, kManaged = 4;
@@ -91,21 +85,8 @@ class HipDriver final : public cuda_like::Driver {
                              hip_.hipMemPoolSetAttribute != nullptr && hip_.hipMemPoolSetAccess != nullptr &&
                              hip_.hipMemPoolTrimTo != nullptr && hip_.hipMallocFromPoolAsync != nullptr &&
                              hip_.hipFreeAsync != nullptr;
-    properties.has_memory_pools = knows_pools && has(ordinal, hipDeviceAttributeMemoryPoolsSupported);
-    constexpr int kFirstWithThisStruct = 50'700'000;  // see hipMemAllocationProp
-    const bool knows_sharing =
-        hip_.version() >= kFirstWithThisStruct && hip_.hipMemGetAllocationGranularity != nullptr &&
-        hip_.hipMemCreate != nullptr && hip_.hipMemRelease != nullptr && hip_.hipMemAddressReserve != nullptr &&
-        hip_.hipMemAddressFree != nullptr && hip_.hipMemMap != nullptr && hip_.hipMemUnmap != nullptr &&
-        hip_.hipMemSetAccess != nullptr && hip_.hipMemExportToShareableHandle != nullptr &&
-        hip_.hipMemImportFromShareableHandle != nullptr && hip_.hipMemsetAsync != nullptr;
-    if (knows_sharing && has(ordinal, hipDeviceAttributeVirtualMemoryManagementSupported)) {
-      const auto memory_of_gpu = shareable_memory_of(ordinal);
-      size_t granularity = 0;
-      hip_.check("hipMemGetAllocationGranularity",
-                 hip_.hipMemGetAllocationGranularity(&granularity, &memory_of_gpu, hipMemAllocationGranularityMinimum));
-      properties.shareable_granularity = static_cast<int64_t>(granularity);
-    }
+    properties.has_memory_pools = knows_pools && hip_.has(ordinal, hipDeviceAttributeMemoryPoolsSupported);
+    properties.shareable_granularity = shareable_.granularity(ordinal);
     return properties;
   }
 
@@ -210,62 +191,12 @@ class HipDriver final : public cuda_like::Driver {
   }
 
   void* allocate_shareable(int ordinal, std::span<const int> users, int64_t size) override {
-    const auto properties = shareable_memory_of(ordinal);
-    hipMemGenericAllocationHandle_t memory = nullptr;
-    hip_.check("hipMemCreate", hip_.hipMemCreate(&memory, static_cast<size_t>(size), &properties, 0), bytes_text(size));
-    return map(memory, users, size);
+    return shareable_.allocate(ordinal, users, size);
   }
-
-  void free_shareable(void* address, int64_t size) override {
-    const auto n = static_cast<size_t>(size);
-    hipMemGenericAllocationHandle_t memory = nullptr;
-    {
-      const std::lock_guard lock(mutex_);
-      const auto found = mapped_.find(address);
-      memory = found->second;
-      mapped_.erase(found);
-    }
-    const hipError_t unmapped = hip_.hipMemUnmap(address, n);
-    const hipError_t released = hip_.hipMemRelease(memory);
-    const hipError_t freed = hip_.hipMemAddressFree(address, n);
-    hip_.check("hipMemUnmap", unmapped);
-    hip_.check("hipMemRelease", released);
-    hip_.check("hipMemAddressFree", freed);
-  }
-
-  FileDescriptor export_memory(const void* address) override {
-    hipMemGenericAllocationHandle_t memory = nullptr;
-    {
-      const std::lock_guard lock(mutex_);
-      memory = mapped_.at(const_cast<void*>(address));
-    }
-    int number = -1;
-    hip_.check("hipMemExportToShareableHandle",
-               hip_.hipMemExportToShareableHandle(&number, memory, hipMemHandleTypePosixFileDescriptor, 0));
-    FileDescriptor descriptor(number);
-    descriptor.close_on_exec("a descriptor of HIP memory");
-    return descriptor;
-  }
-
-  // The runtime maps any size, so the kernel is asked for the size of the memory. The runtime takes a pointer to the
-  // descriptor, and from 7.1 on the descriptor itself, as CUDA does.
+  void free_shareable(void* memory, int64_t size) override { shareable_.free(memory, size); }
+  FileDescriptor export_memory(const void* memory) override { return shareable_.export_memory(memory); }
   void* import_memory(std::span<const int> users, int descriptor, int64_t size) override {
-    constexpr int kFirstWithValue = 70'100'000;
-    if (const int64_t there = ::lseek(descriptor, 0, SEEK_END); there < size) {
-      throw Error(EINVAL, there < 0 ? format("descriptor %d is no memory of a GPU", descriptor)
-                                    : "the memory has less than " + bytes_text(size));
-    }
-    void* const handle = hip_.version() >= kFirstWithValue ? reinterpret_cast<void*>(static_cast<uintptr_t>(descriptor))
-                                                           : static_cast<void*>(&descriptor);
-    hipMemGenericAllocationHandle_t memory = nullptr;
-    const hipError_t result =
-        hip_.hipMemImportFromShareableHandle(&memory, handle, hipMemHandleTypePosixFileDescriptor);
-    if (result == hipErrorInvalidValue) {
-      hip_.forget_error();
-      throw Error(EINVAL, format("descriptor %d is no memory of a GPU", descriptor), {}, result);
-    }
-    hip_.check("hipMemImportFromShareableHandle", result);
-    return map(memory, users, size);
+    return shareable_.import_memory(users, descriptor, size);
   }
 
   void clear(void* memory, int64_t size, Stream stream) override {
@@ -400,49 +331,8 @@ class HipDriver final : public cuda_like::Driver {
     return -1;
   }
 
-  hipMemAllocationProp shareable_memory_of(int ordinal) const {
-    hipMemAllocationProp properties{};
-    properties.type = hipMemAllocationTypePinned;
-    properties.requestedHandleType = hipMemHandleTypePosixFileDescriptor;
-    properties.location = location_of(ordinal);
-    return properties;
-  }
-
-  // Maps memory at an address of its own. Keeps the handle, because hipMemRetainAllocationHandle() of some versions
-  // counts no reference.
-  void* map(hipMemGenericAllocationHandle_t memory, std::span<const int> users, int64_t size) {
-    const auto n = static_cast<size_t>(size);
-    void* address = nullptr;
-    const hipError_t reserved = hip_.hipMemAddressReserve(&address, n, 0, nullptr, 0);
-    const hipError_t mapped = reserved == hipSuccess ? hip_.hipMemMap(address, n, 0, memory, 0) : reserved;
-    try {
-      hip_.check("hipMemAddressReserve", reserved, bytes_text(size));
-      hip_.check("hipMemMap", mapped, bytes_text(size));
-      std::vector<hipMemAccessDesc> access;
-      for (const int user : users) access.push_back({location_of(user), hipMemAccessFlagsProtReadWrite});
-      hip_.check("hipMemSetAccess", hip_.hipMemSetAccess(address, n, access.data(), access.size()), bytes_text(size));
-      const std::lock_guard lock(mutex_);
-      mapped_.emplace(address, memory);
-    } catch (...) {
-      bool is_clean = true;
-      if (mapped == hipSuccess) is_clean &= hip_.hipMemUnmap(address, n) == hipSuccess;
-      is_clean &= hip_.hipMemRelease(memory) == hipSuccess;
-      if (reserved == hipSuccess) is_clean &= hip_.hipMemAddressFree(address, n) == hipSuccess;
-      if (!is_clean) hip_.forget_error();
-      throw;
-    }
-    return address;
-  }
-
-  bool has(int ordinal, hipDeviceAttribute_t attribute) const {
-    int value = 0;
-    hip_.check("hipDeviceGetAttribute", hip_.hipDeviceGetAttribute(&value, attribute, ordinal));
-    return value != 0;
-  }
-
   const Library hip_;
-  std::mutex mutex_;                                         // guards the member below
-  std::map<void*, hipMemGenericAllocationHandle_t> mapped_;  // memory of map(), by its address
+  ShareableMemory shareable_{hip_};
 };
 
 }  // namespace

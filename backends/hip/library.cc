@@ -103,4 +103,10 @@ void Library::check(const char* call, hipError_t result, const std::string& deta
               static_cast<int>(result));
 }
 
+bool Library::has(int ordinal, hipDeviceAttribute_t attribute) const {
+  int value = 0;
+  check("hipDeviceGetAttribute", hipDeviceGetAttribute(&value, attribute, ordinal));
+  return value != 0;
+}
+
 }  // namespace arrowdevice::hip

@@ -15,6 +15,8 @@ namespace arrowdevice::hip {
 ARROWDEVICE_HIP_SYMBOLS(X)
 #undef X
 
+inline hipMemLocation location_of(int ordinal) { return {.type = hipMemLocationTypeDevice, .id = ordinal}; }
+
 class Library {
  public:
   // Opens the newest library and starts it. Throws Error(ENODEV) with the reason if there is no library, if there is no
@@ -30,6 +32,9 @@ class Library {
 
   // Throws an Error unless `result` is success: "hipMalloc: hipErrorOutOfMemory (2): 8388608 bytes".
   void check(const char* call, hipError_t result, const std::string& detail = {}) const;
+
+  // Returns true if the attribute of the GPU is not 0.
+  bool has(int ordinal, hipDeviceAttribute_t attribute) const;
 
   // Clears an expected failure, because the program must not see it in hipGetLastError().
   void forget_error() const noexcept;
