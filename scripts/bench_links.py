@@ -2,9 +2,10 @@
 """Compares ways from one process to another: bench_links.py [--quick] [--bench-links PROGRAM]
 
 Another process has a column of integers. This process requests it, and the time ends when it has a pyarrow array or an
-array of this library. No value is read. The ways are this library, pyarrow over shared memory and over a Unix socket, Arrow
-Flight, and Ray and dora if they are installed. Each way has a process of its own. The ways take turns, so that other load meets all of
-them. Prints a table of medians in microseconds. PROGRAM is the benchmark bench-links, which calls the library from C++.
+array of this library. No value is read. The ways are this library, pyarrow over shared memory and over a Unix socket,
+Arrow Flight, and Ray and dora if they are installed. Each way has a process of its own. The ways take turns, so that
+other load meets all of them. Prints a table of medians in microseconds. PROGRAM is the benchmark bench-links, which
+calls the library from C++.
 
 The program needs pyarrow and the Python package of this library.
 """

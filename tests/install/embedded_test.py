@@ -49,7 +49,7 @@ target_link_libraries(accept PRIVATE arrowdevice::arrowdevice)
 # [end]
 """
 
-# One backend and no optimization, to take little time. Nothing is downloaded.
+# One backend and no optimization, to take little time, and no downloads.
 COMPILATION = ["--wrap-mode=nodownload", "-Doptimization=0", "-Ddebug=false", "-Db_ndebug=true", "-Db_pch=false", "-Dunity=on", "-Dunity_size=6"]
 BACKENDS = {"sim": "enabled"} | dict.fromkeys(["cuda", "hip", "opencl", "vulkan", "level_zero"], "disabled")
 # No library and no plugins are installed here, so those of the build must be found.
