@@ -139,23 +139,6 @@ func (p peer) mustFetch(t *testing.T, uri string) {
 	p.mustAnswer(t)
 }
 
-func TestAnotherProcessGetsAStreamWithoutACopy(t *testing.T) {
-	ctx := context.Background()
-	pool := shareablePool(t) // fails the test if the memory does not come back
-	uri := newAddress()
-	server := serverAt(t, uri, arrowdevice.ServerOptions{Never: true})
-	schema, batch := numbersIn(t, pool)
-	if err := server.AddArrays(ctx, "numbers", schema, batch); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		startPeer(t).mustFetch(t, uri+"?name=numbers")
-	}
-	if stats := statsOf(t, server); stats.Batches != 2 || stats.Bytes < 2*8000 || stats.CopiedBytes != 0 {
-		t.Errorf("the statistics are %+v", stats)
-	}
-}
-
 func TestMemoryComesBackFromClientsThatAreKilled(t *testing.T) {
 	pool := shareablePool(t)
 	server, uri := newServer(t)

@@ -3,6 +3,9 @@
 # Checks and tests the Go package against a Meson build of the library:
 #
 #   bindings/go/test.sh BUILD [go test's options]
+#   bindings/go/test.sh BUILD --peer FILE
+#
+# The second form only builds the peer of tests/interop/test_processes.py.
 #
 # The tests run on the devices of ARROWDEVICE_TEST_DEVICES, and a missing device fails them. The
 # default is all devices that need no hardware. The examples need glslangValidator (Debian and
@@ -44,14 +47,17 @@ ARROWDEVICE_TEST_DEVICES=${ARROWDEVICE_TEST_DEVICES-cpu,ext_dev:0,ext_dev:1,open
 ARROWDEVICE_TEST_PENDING=ext_dev:2
 # The shader of an example.
 ARROWDEVICE_TEST_SHADER=$flags/sum.spv
-glslangValidator -V --quiet -o "$ARROWDEVICE_TEST_SHADER" ../../examples/sum_vulkan.comp
-# Another process, in C++.
-ARROWDEVICE_TEST_TOOL=$build/tools/arrowdevice/arrowdevice
-[ -x "$ARROWDEVICE_TEST_TOOL" ] || { echo "test.sh: there is no $ARROWDEVICE_TEST_TOOL (configure the build with -Dtools=enabled)" >&2; exit 1; }
 # Uses only the modules that go.sum names.
 GOFLAGS="-mod=readonly${GOFLAGS:+ $GOFLAGS}"
 export PKG_CONFIG_PATH LD_LIBRARY_PATH ARROWDEVICE_BACKEND_PATH ARROWDEVICE_SIM_DEVICES ARROWDEVICE_TEST_DEVICES \
-  ARROWDEVICE_TEST_PENDING ARROWDEVICE_TEST_SHADER ARROWDEVICE_TEST_TOOL GOFLAGS
+  ARROWDEVICE_TEST_PENDING ARROWDEVICE_TEST_SHADER GOFLAGS
+
+# Built like the tests, so that Go compiles the package once.
+if [ "${1:-}" = --peer ]; then
+  go build -race -o "${2:?usage: test.sh BUILD --peer FILE}" ./internal/peer
+  exit
+fi
+glslangValidator -V --quiet -o "$ARROWDEVICE_TEST_SHADER" ../../examples/sum_vulkan.comp
 
 unformatted=$(gofmt -l .)
 if [ -n "$unformatted" ]; then

@@ -5,11 +5,13 @@
 #   bindings/rust/test.sh BUILD
 #   bindings/rust/test.sh BUILD --arrow [VERSION...]
 #   bindings/rust/test.sh BUILD --datafusion
+#   bindings/rust/test.sh BUILD --peer
 #
 # The first form runs all checks with the `arrow` crates of Cargo.lock, and compiles the crate with
 # the oldest ones that it accepts. The second form runs the crate's tests with each version. The
 # default is the oldest version, that of the DataFusion example, and that of Cargo.lock. The third
-# form tests the DataFusion example, which takes minutes to compile.
+# form tests the DataFusion example, which takes minutes to compile. The fourth form only builds the
+# peer of tests/interop/test_processes.py, BUILD/rust/debug/examples/peer.
 #
 # The script needs Rust 1.88 or newer with rustfmt and clippy, and exits with 77 without them. Without
 # libclang (Debian and Ubuntu: libclang-dev) it does not compare the declarations with the headers.
@@ -18,7 +20,7 @@
 set -eu
 
 usage() {
-  echo "usage: test.sh BUILD [--arrow [VERSION...] | --datafusion], BUILD a Meson build folder of the library" >&2
+  echo "usage: test.sh BUILD [--arrow [VERSION...] | --datafusion | --peer], BUILD a Meson build folder of the library" >&2
   exit 2
 }
 [ $# -ge 1 ] && [ -f "$1/build.ninja" ] || usage
@@ -28,7 +30,7 @@ form=${1:-all}
 [ $# -eq 0 ] || shift
 case $form in
   all | --arrow) ;;
-  --datafusion) [ $# -eq 0 ] || usage ;;
+  --datafusion | --peer) [ $# -eq 0 ] || usage ;;
   *) usage ;;
 esac
 cd "$(dirname "$0")"
@@ -109,6 +111,10 @@ case $form in
   --datafusion)
     cargo clippy --locked --manifest-path examples-datafusion/Cargo.toml --all-targets -- -D warnings
     cargo test --locked --manifest-path examples-datafusion/Cargo.toml
+    exit
+    ;;
+  --peer)
+    cargo build --locked --quiet --example peer
     exit
     ;;
 esac

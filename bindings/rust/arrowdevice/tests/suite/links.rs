@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tests servers and their clients. Most clients are in this process. The client in another process
-//! is this test program too.
+//! Tests servers and their clients, which are in this process. tests/interop/test_processes.py tests
+//! clients in other processes, with arrays of every type.
 
-use std::process::{Command, Stdio, id};
+use std::process::id;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::thread;
@@ -20,9 +20,6 @@ use crate::counted::{self, Count, Dropped};
 use crate::devices::{device, shareable, wrapped};
 use crate::streams::{batches, failing, host, produced, schema, waiting};
 use crate::types;
-
-/// If it is set, this process is the client of another test. The variable has the address.
-const IS_PEER: &str = "ARROWDEVICE_TEST_IS_PEER";
 
 /// A server at an address of its own.
 struct Served {
@@ -143,12 +140,8 @@ fn read_shared(uri: &str) {
     }
 }
 
-/// This is also the program of another process.
 #[test]
 fn every_client_gets_arrays_without_a_copy() {
-    if let Ok(uri) = std::env::var(IS_PEER) {
-        return read_shared(&uri);
-    }
     for device in shareable() {
         let (served, pool) = (served(), shareable_pool(device));
         let mut arrays = shareable_numbers(device, &pool);
@@ -161,48 +154,6 @@ fn every_client_gets_arrays_without_a_copy() {
         assert_eq!((stats.batches, stats.copied_bytes), (10, 0));
         assert!(stats.bytes > 0);
         drop(served);
-        assert_comes_back(&pool);
-    }
-}
-
-#[test]
-fn another_process_reads_arrays_without_a_copy() {
-    for device in shareable() {
-        let (served, pool) = (served(), shareable_pool(device));
-        let mut arrays = shareable_numbers(device, &pool);
-        served.server.add_arrays("numbers", &schema(), &mut arrays).unwrap();
-        drop(arrays);
-        let status = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "links::every_client_gets_arrays_without_a_copy"])
-            .env(IS_PEER, &served.uri)
-            .stdout(Stdio::null())
-            .status();
-        assert!(status.unwrap().success(), "{device}");
-        let stats = served.server.stats().unwrap();
-        assert_eq!((stats.batches, stats.copied_bytes), (5, 0));
-        served.server.remove("numbers").unwrap();
-        assert_comes_back(&pool);
-    }
-}
-
-#[test]
-fn every_type_survives_a_link() {
-    for device in shareable() {
-        let (served, pool) = (served(), shareable_pool(device));
-        for (name, array) in types::all() {
-            let there = in_pool(device, &pool, Array::from_arrow(&array).unwrap());
-            let schema = there.schema().clone();
-            served.server.add_arrays(name, &schema, &mut [there]).unwrap();
-            let uri = format!("{}?name={}", served.uri, name.replace(' ', "%20"));
-            let stream = connect(&uri, None, without_copies());
-            let mut stream = stream.unwrap_or_else(|error| panic!("{name} on {device}: {error}"));
-            let opened = stream.next().unwrap().unwrap();
-            opened.validate(Validation::Full).unwrap();
-            assert_eq!(&opened.into_arrow().unwrap(), &array, "{name} on {device}");
-            assert!(stream.next().is_none());
-            served.server.remove(name).unwrap();
-        }
-        assert_eq!(served.server.stats().unwrap().copied_bytes, 0);
         assert_comes_back(&pool);
     }
 }
