@@ -32,7 +32,9 @@ from test_golden import FILES, FOLDER, batches_of, path_of
 
 ROOT = pathlib.Path(__file__).parents[2]
 BUILD = pathlib.Path(os.environ["ARROWDEVICE_LIBRARY"]).parents[1]
-DEVICES = ("cpu:0", "ext_dev:0", "ext_dev:1", "opencl:0", "vulkan:0")
+DEVICES = ("cpu:0", "ext_dev:0", "ext_dev:1", "opencl:0", "vulkan:0", "cuda:0", "rocm:0", "oneapi:0")
+STANDINS = BUILD / "tests" / "drivers"  # for the drivers of the last three
+LIBRARIES = f"{STANDINS / 'cuda'}:{STANDINS / 'hip'}"
 LANGUAGES = ("C", "C++", "Python", "Rust", "Go")
 SECONDS = 60
 NOT_INSTALLED = 77  # exit code of a test.sh
@@ -80,7 +82,13 @@ def files(tmp_path_factory):
 @functools.cache
 def environment():
     # Vulkan's validation layer takes a third of the time.
-    return os.environ | {"ARROWDEVICE_SIM_DEVICES": "addresses,handles", "ARROWDEVICE_TEST_VULKAN_VALIDATION": ""}
+    return os.environ | {
+        "ARROWDEVICE_SIM_DEVICES": "addresses,handles",
+        "ARROWDEVICE_TEST_VULKAN_VALIDATION": "",
+        "LD_LIBRARY_PATH": LIBRARIES,
+        "STANDIN_MAY_LEAVE": "1",  # memory that the library keeps for the next copy
+        "ZE_ENABLE_ALT_DRIVERS": str(STANDINS / "level_zero" / "libze-standin.so"),
+    }
 
 
 @functools.cache
@@ -114,7 +122,7 @@ def peer(language):
     program = {"Rust": BUILD / "rust" / "debug" / "examples" / "peer", "Go": BUILD / "peer-go"}[language]
     build(language.lower(), *([program] if language == "Go" else []))
     # Else a Go program with the race detector sleeps for a second before it ends.
-    return [program], environment() | {"LD_LIBRARY_PATH": str(BUILD / "src"), "GORACE": "atexit_sleep_ms=0"}
+    return [program], environment() | {"LD_LIBRARY_PATH": f"{BUILD / 'src'}:{LIBRARIES}", "GORACE": "atexit_sleep_ms=0"}
 
 
 def names_for(files, *languages):
