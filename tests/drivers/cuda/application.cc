@@ -200,7 +200,7 @@ EXPORT CUresult cuGreenCtxStreamCreate(CUstream* stream, CUgreenCtx context, uns
   if (flags != CU_STREAM_NON_BLOCKING) violation("%s: flags %u", kCall, flags);
   push(context);
   *stream = static_cast<CUstream>(gpus.create_stream(device_of(context, kCall)));
-  made_here(number(*stream));
+  made_here(value_of(*stream));
   pop(kCall);
   return CUDA_SUCCESS;
 }

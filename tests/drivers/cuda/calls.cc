@@ -46,19 +46,15 @@ bool has_failed_for_good() { return sticky != 0; }
 
 CUresult lasting_failure() { return static_cast<CUresult>(sticky.load()); }
 
-void check_device(const Machine& gpus, CUdevice device, const char* call) {
-  if (device < 0 || device >= gpus.devices()) violation("%s: there is no device %d", call, device);
-}
-
 void* stream_of(Machine& gpus, CUstream stream, const char* call) {
   const int device = current_device(call);
-  if (number(stream) <= kStreamPerThread) {
+  if (value_of(stream) <= kStreamPerThread) {
     return gpus.default_stream(device, current());
   }
   if (gpus.device_of_stream(stream) != device) {
     violation("%s: the stream is of GPU %d, and GPU %d is current", call, gpus.device_of_stream(stream), device);
   }
-  check_context(number(stream), current(), call);
+  check_context(value_of(stream), current(), call);
   return stream;
 }
 

@@ -14,34 +14,27 @@
 #include "cuda/api.h"
 #include "cuda/contexts.h"
 #include "machine/capture.h"
-#include "machine/machine.h"
-#include "machine/violation.h"
+#include "machine/entry_point.h"
 
-#define EXPORT extern "C" __attribute__((visibility("default")))
-
-// Begins each entry point. It counts the call, returns a planned failure, and defines `gpus`.
-#define BEGIN(call)                                                            \
-  constexpr const char* kCall = call;                                          \
-  int failing = 0;                                                             \
-  [[maybe_unused]] standin::Machine& gpus = standin::machine(kCall, &failing); \
+// Begins each entry point. Returns a planned failure.
+#define BEGIN(call) \
+  ENTER(call);      \
   if (const CUresult early = standin::cuda::begin(kCall, failing)) return early
 
 // Begins each entry point that frees or destroys. Such a call may report a failure of earlier work, but it
 // frees the object in any case.
-#define BEGIN_GIVING_BACK(call)                                                \
-  constexpr const char* kCall = call;                                          \
-  int failing = 0;                                                             \
-  [[maybe_unused]] standin::Machine& gpus = standin::machine(kCall, &failing); \
-  const CUresult late = standin::cuda::begin(kCall, failing);                  \
+#define BEGIN_GIVING_BACK(call)                               \
+  ENTER(call);                                                \
+  const CUresult late = standin::cuda::begin(kCall, failing); \
   if (standin::cuda::has_failed_for_good() || late == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) return late
 
 namespace standin::cuda {
 
 using namespace arrowdevice::cuda;  // NOLINT: the vendor's types, which every line is written with
 namespace captures = standin::captures;
-
-// Sizes of mappings are multiples of this number of bytes.
-inline constexpr size_t kGranularity = 2 << 20;
+using standin::check_device;
+using standin::check_granularity;
+using standin::value_of;
 
 int driver_version();
 
@@ -54,10 +47,6 @@ CUresult begin(const char* call, int failing);
 bool has_failed_for_good();
 // Returns that error, or success.
 CUresult lasting_failure();
-
-void check_device(const Machine& gpus, CUdevice device, const char* call);
-
-inline uintptr_t number(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
 // Does the same as stream_of(), for work that must not become part of an application's graph.
 void* uncaptured_stream_of(Machine& gpus, CUstream stream, const char* call);

@@ -58,15 +58,15 @@ EXPORT CUresult cuMemHostAlloc(void** memory, size_t size, unsigned flags) {
   BEGIN("cuMemHostAlloc");
   if (flags != CU_MEMHOSTALLOC_PORTABLE) violation("%s: pinned memory that is not portable (%u)", kCall, flags);
   *memory = reinterpret_cast<void*>(gpus.allocate(Kind::kPinned, current_device(kCall), size));
-  if (*memory != nullptr) made_here(number(*memory));
+  if (*memory != nullptr) made_here(value_of(*memory));
   return *memory != nullptr ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 EXPORT CUresult cuMemFreeHost(void* memory) {
   BEGIN_GIVING_BACK("cuMemFreeHost");
-  check_context(number(memory), current(), kCall);
-  gone(number(memory));
-  gpus.free(Kind::kPinned, current_device(kCall), number(memory));
+  check_context(value_of(memory), current(), kCall);
+  gone(value_of(memory));
+  gpus.free(Kind::kPinned, current_device(kCall), value_of(memory));
   return late;
 }
 
@@ -176,14 +176,14 @@ EXPORT CUresult cuMemFreeAsync(CUdeviceptr memory, CUstream stream) {
 // An application registers host memory. The backend never calls these.
 EXPORT CUresult cuMemHostRegister_v2(void* memory, size_t size, unsigned /*flags*/) {
   BEGIN("cuMemHostRegister_v2");
-  gpus.register_host(current_device(kCall), number(memory), size);
+  gpus.register_host(current_device(kCall), value_of(memory), size);
   return CUDA_SUCCESS;
 }
 
 EXPORT CUresult cuMemHostUnregister(void* memory) {
   BEGIN_GIVING_BACK("cuMemHostUnregister");
   current_device(kCall);
-  gpus.unregister_host(number(memory));
+  gpus.unregister_host(value_of(memory));
   return late;
 }
 
@@ -204,7 +204,7 @@ EXPORT CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attr
   const uintptr_t start = range ? range->first : found ? found->start : 0;
   const size_t size = range ? range->second : found ? found->size : 0;
   const uintptr_t mapping = found ? found->start : 0;
-  const size_t mapped = !found ? 0 : found->is_mapping ? found->size : std::max(found->size, kGranularity);
+  const size_t mapped = !found ? 0 : found->is_mapping ? found->size : std::max(found->size, Machine::kGranularity);
   const bool on_host = found && (found->kind == Kind::kPinned || found->kind == Kind::kRegistered);
   for (unsigned i = 0; i < count; ++i) {
     const int since = attributes[i] >= CU_POINTER_ATTRIBUTE_MAPPING_SIZE       ? 11070
@@ -269,7 +269,7 @@ EXPORT CUresult cuMemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, size_t* s
                                    CUmemcpyAttributes* attributes, size_t* attribute_starts, size_t attribute_count,
                                    size_t*, CUstream stream) {
   BEGIN("cuMemcpyBatchAsync");
-  if (number(stream) <= kStreamLegacy) violation("%s: on the legacy default stream", kCall);
+  if (value_of(stream) <= kStreamLegacy) violation("%s: on the legacy default stream", kCall);
   if (count == 0 || attribute_count != 1 || attribute_starts[0] != 0)
     violation("%s: no copies or no attributes", kCall);
   if (attributes[0].srcAccessOrder != CU_MEMCPY_SRC_ACCESS_ORDER_STREAM) {

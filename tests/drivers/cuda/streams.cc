@@ -9,15 +9,15 @@ EXPORT CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
   BEGIN("cuStreamCreate");
   if (flags != CU_STREAM_NON_BLOCKING) violation("%s: a stream that the default stream waits for (%u)", kCall, flags);
   *stream = static_cast<CUstream>(gpus.create_stream(current_device(kCall)));
-  made_here(number(*stream));
+  made_here(value_of(*stream));
   return CUDA_SUCCESS;
 }
 
 EXPORT CUresult cuStreamDestroy_v2(CUstream stream) {
   BEGIN_GIVING_BACK("cuStreamDestroy_v2");
-  check_context(number(stream), current(), kCall);
+  check_context(value_of(stream), current(), kCall);
   gpus.destroy_stream(current_device(kCall), stream);
-  gone(number(stream));
+  gone(value_of(stream));
   return late;
 }
 
@@ -40,7 +40,7 @@ EXPORT CUresult cuStreamGetCtx(CUstream stream, CUcontext* context) {
   BEGIN("cuStreamGetCtx");
   current_device(kCall);
   gpus.device_of_stream(stream);  // checks the handle
-  *context = static_cast<CUcontext>(context_of(number(stream)));
+  *context = static_cast<CUcontext>(context_of(value_of(stream)));
   return CUDA_SUCCESS;
 }
 
@@ -48,7 +48,7 @@ EXPORT CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext* context, CUgreenCt
   BEGIN("cuStreamGetCtx_v2");
   current_device(kCall);
   gpus.device_of_stream(stream);  // checks the handle
-  void* const owner = context_of(number(stream));
+  void* const owner = context_of(value_of(stream));
   *context = static_cast<CUcontext>(without_green(owner));
   *green = *context == owner ? nullptr : static_cast<CUgreenCtx>(owner);
   return CUDA_SUCCESS;
@@ -70,22 +70,22 @@ EXPORT CUresult cuEventCreate(CUevent* event, unsigned flags) {
   BEGIN("cuEventCreate");
   if ((flags & CU_EVENT_DISABLE_TIMING) == 0) violation("%s: an event with timing (%u)", kCall, flags);
   *event = static_cast<CUevent>(gpus.create_event(current_device(kCall), (flags & CU_EVENT_BLOCKING_SYNC) != 0));
-  made_here(number(*event));
+  made_here(value_of(*event));
   return CUDA_SUCCESS;
 }
 
 EXPORT CUresult cuEventDestroy_v2(CUevent event) {
   BEGIN_GIVING_BACK("cuEventDestroy_v2");
-  check_context(number(event), current(), kCall);
+  check_context(value_of(event), current(), kCall);
   gpus.destroy_event(current_device(kCall), event);
   captures::forget(event);
-  gone(number(event));
+  gone(value_of(event));
   return late;
 }
 
 EXPORT CUresult cuEventRecord(CUevent event, CUstream stream) {
   BEGIN("cuEventRecord");
-  check_context(number(event), current(), kCall);
+  check_context(value_of(event), current(), kCall);
   void* const recording = stream_of(gpus, stream, kCall);
   captures::record(event, recording);
   if (!captures::was_captured(event)) gpus.record(event, recording);
@@ -96,10 +96,10 @@ EXPORT CUresult cuEventRecord(CUevent event, CUstream stream) {
 // and invalidates the capture, in any mode.
 EXPORT CUresult cuCtxRecordEvent(CUcontext context, CUevent event) {
   BEGIN("cuCtxRecordEvent");
-  check_context(number(event), context, kCall);
+  check_context(value_of(event), context, kCall);
   if (captures::invalidate_all()) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   gpus.record_all(event, [&](void* stream) {
-    void* const owner = context_of(number(stream));
+    void* const owner = context_of(value_of(stream));
     return owner == nullptr || without_green(owner) == context;
   });
   return CUDA_SUCCESS;

@@ -31,10 +31,6 @@ void check_shareable(const Machine& gpus, const CUmemAllocationProp& properties,
   check_device(gpus, properties.location.id, call);
 }
 
-void check_granularity(size_t size, const char* call) {
-  if (size == 0 || size % kGranularity != 0) violation("%s: %zu bytes are no multiple of the granularity", call, size);
-}
-
 }  // namespace
 
 EXPORT CUresult cuMemGetAllocationGranularity(size_t* bytes, const CUmemAllocationProp* properties,
@@ -42,7 +38,7 @@ EXPORT CUresult cuMemGetAllocationGranularity(size_t* bytes, const CUmemAllocati
   BEGIN("cuMemGetAllocationGranularity");
   check_shareable(gpus, *properties, kCall);
   if (what != CU_MEM_ALLOC_GRANULARITY_MINIMUM) violation("%s: flags %u", kCall, what);
-  *bytes = kGranularity;
+  *bytes = Machine::kGranularity;
   return CUDA_SUCCESS;
 }
 
@@ -66,7 +62,7 @@ EXPORT CUresult cuMemRelease(CUmemGenericAllocationHandle memory) {
 
 EXPORT CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* memory, void* address) {
   BEGIN("cuMemRetainAllocationHandle");
-  *memory = gpus.add_handle(gpus.physical_at(number(address)));
+  *memory = gpus.add_handle(gpus.physical_at(value_of(address)));
   return CUDA_SUCCESS;
 }
 
@@ -89,7 +85,7 @@ EXPORT CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* mem
   BEGIN("cuMemImportFromShareableHandle");
   if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) violation("%s: type %u", kCall, type);
   try {
-    *memory = gpus.add_handle(gpus.import_physical(current_device(kCall), static_cast<int>(number(handle))));
+    *memory = gpus.add_handle(gpus.import_physical(current_device(kCall), static_cast<int>(value_of(handle))));
     return CUDA_SUCCESS;
   } catch (const arrowdevice::Error&) {
     return CUDA_ERROR_INVALID_VALUE;
@@ -115,7 +111,7 @@ EXPORT CUresult cuMemMap(CUdeviceptr start, size_t size, size_t offset, CUmemGen
                          unsigned long long flags) {
   BEGIN("cuMemMap");
   check_granularity(size, kCall);
-  if (start % kGranularity != 0) violation("%s: %#llx is no multiple of the granularity", kCall, start);
+  check_granularity(start, kCall);
   if (offset != 0 || flags != 0) violation("%s: an offset or flags", kCall);
   auto mapped = gpus.physical_of(memory);
   if (size > static_cast<size_t>(mapped->pages->size())) return CUDA_ERROR_INVALID_VALUE;

@@ -60,12 +60,8 @@ int& current() {
   return device;
 }
 
-void check_device(const Machine& gpus, int device, const char* call) {
-  if (device < 0 || device >= gpus.devices()) violation("%s: there is no device %d", call, device);
-}
-
 void* stream_of(Machine& gpus, hipStream_t stream, const char* call) {
-  if (number(stream) <= kStreamPerThread) return gpus.default_stream(current());
+  if (value_of(stream) <= kStreamPerThread) return gpus.default_stream(current());
   if (gpus.device_of_stream(stream) != current()) {
     violation("%s: the stream is of GPU %d, and GPU %d is current", call, gpus.device_of_stream(stream), current());
   }

@@ -2,8 +2,8 @@
 // Common code of the entry points of the libamdhip64 stand-in. The stand-in has only the entry points that the backend
 // and the applications of the tests use.
 //
-//   STANDIN_HIP_VERSION   60200000 for HIP 6.2; before 6 the memory types have other numbers,
-//                         and a query of unknown memory fails
+//   STANDIN_HIP_VERSION     60200000 for HIP 6.2; before 6 the memory types have other numbers,
+//                           and a query of unknown memory fails
 //   STANDIN_NO_DESCRIPTORS  set if there is no virtual memory
 #pragma once
 
@@ -11,24 +11,17 @@
 
 #include "hip/api.h"
 #include "machine/capture.h"
-#include "machine/machine.h"
-#include "machine/violation.h"
+#include "machine/entry_point.h"
 
-#define EXPORT extern "C" __attribute__((visibility("default")))
-
-// Begins each entry point. It counts the call, returns a planned failure, and defines `gpus`.
-#define BEGIN(call)                                                            \
-  constexpr const char* kCall = call;                                          \
-  int failing = 0;                                                             \
-  [[maybe_unused]] standin::Machine& gpus = standin::machine(kCall, &failing); \
+// Begins each entry point. Returns a planned failure.
+#define BEGIN(call) \
+  ENTER(call);      \
   if (const hipError_t early = standin::hip::begin(kCall, failing)) return early
 
 // Begins each entry point that frees or destroys. Such a call may report a failure of earlier work, but it
 // frees the object in any case.
 #define BEGIN_GIVING_BACK(call)                                \
-  constexpr const char* kCall = call;                          \
-  int failing = 0;                                             \
-  standin::Machine& gpus = standin::machine(kCall, &failing);  \
+  ENTER(call);                                                 \
   const hipError_t late = standin::hip::begin(kCall, failing); \
   if (standin::hip::has_failed_for_good() || late == hipErrorStreamCaptureUnsupported) return late
 
@@ -36,6 +29,9 @@ namespace standin::hip {
 
 using namespace arrowdevice::hip;  // NOLINT: the vendor's types, which every line is written with
 namespace captures = standin::captures;
+using standin::check_device;
+using standin::check_granularity;
+using standin::value_of;
 
 int hip_version();
 
@@ -56,10 +52,6 @@ hipError_t take_last_error();
 
 // The current device of this thread.
 int& current();
-
-void check_device(const Machine& gpus, int device, const char* call);
-
-inline uintptr_t number(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
 // Returns the machine's stream. The default streams belong to the current device.
 void* stream_of(Machine& gpus, hipStream_t stream, const char* call);

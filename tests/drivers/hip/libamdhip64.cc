@@ -131,7 +131,7 @@ EXPORT hipError_t hipMalloc(void** memory, size_t size) {
 
 EXPORT hipError_t hipFree(void* memory) {
   BEGIN_GIVING_BACK("hipFree");
-  gpus.free(Kind::kDevice, current(), number(memory));
+  gpus.free(Kind::kDevice, current(), value_of(memory));
   return late;
 }
 
@@ -144,7 +144,7 @@ EXPORT hipError_t hipHostMalloc(void** memory, size_t size, unsigned flags) {
 
 EXPORT hipError_t hipHostFree(void* memory) {
   BEGIN_GIVING_BACK("hipHostFree");
-  gpus.free(Kind::kPinned, current(), number(memory));
+  gpus.free(Kind::kPinned, current(), value_of(memory));
   return late;
 }
 
@@ -213,20 +213,20 @@ EXPORT hipError_t hipMallocFromPoolAsync(void** memory, size_t size, hipMemPool_
 
 EXPORT hipError_t hipFreeAsync(void* memory, hipStream_t stream) {
   BEGIN_GIVING_BACK("hipFreeAsync");
-  gpus.free_on(uncaptured_stream_of(gpus, stream, kCall), number(memory));
+  gpus.free_on(uncaptured_stream_of(gpus, stream, kCall), value_of(memory));
   return late;
 }
 
 // An application registers host memory. The backend never calls these.
 EXPORT hipError_t hipHostRegister(void* memory, size_t size, unsigned /*flags*/) {
   BEGIN("hipHostRegister");
-  gpus.register_host(current(), number(memory), size);
+  gpus.register_host(current(), value_of(memory), size);
   return hipSuccess;
 }
 
 EXPORT hipError_t hipHostUnregister(void* memory) {
   BEGIN_GIVING_BACK("hipHostUnregister");
-  gpus.unregister_host(number(memory));
+  gpus.unregister_host(value_of(memory));
   return late;
 }
 
@@ -239,7 +239,7 @@ EXPORT hipError_t hipMemGetInfo(size_t* free, size_t* total) {
 
 EXPORT hipError_t hipMemGetAddressRange(hipDeviceptr_t* base, size_t* size, hipDeviceptr_t pointer) {
   BEGIN("hipMemGetAddressRange");
-  const auto found = gpus.find(number(pointer));
+  const auto found = gpus.find(value_of(pointer));
   if (!found || found->kind == Kind::kRegistered) return fail(hipErrorInvalidValue);
   *base = reinterpret_cast<void*>(found->start);
   *size = found->size;
@@ -249,7 +249,7 @@ EXPORT hipError_t hipMemGetAddressRange(hipDeviceptr_t* base, size_t* size, hipD
 EXPORT hipError_t hipPointerGetAttributes(hipPointerAttribute_t* attributes, const void* pointer) {
   BEGIN("hipPointerGetAttributes");
   const bool is_hip_6 = hip_version() >= kFirstOfHip6;
-  const auto found = gpus.find(number(pointer));
+  const auto found = gpus.find(value_of(pointer));
   if (!found && !is_hip_6) return fail(hipErrorInvalidValue);
   const bool on_device = found && found->kind == Kind::kDevice;
   const unsigned host = is_hip_6 ? 1 : 0;
@@ -337,7 +337,7 @@ EXPORT hipError_t hipMemcpyAsync(void* to, const void* from, size_t size, hipMem
   gpus.wait_for_room(uncaptured_stream_of(gpus, stream, kCall), 1);
   // The runtime stages a copy between GPUs in host memory if it must.
   gpus.copy(uncaptured_stream_of(gpus, stream, kCall),
-            {{.to = number(to), .from = number(from), .size = size, .may_stage = true}},
+            {{.to = value_of(to), .from = value_of(from), .size = size, .may_stage = true}},
             standin::Blocking::kUntilCopied);
   return hipSuccess;
 }
@@ -349,14 +349,14 @@ EXPORT hipError_t hipMemcpyPeerAsync(void* to, int to_device, const void* from, 
   check_device(gpus, from_device, kCall);
   gpus.copy(
       uncaptured_stream_of(gpus, stream, kCall),
-      {{.to = number(to), .from = number(from), .size = size, .to_device = to_device, .from_device = from_device}},
+      {{.to = value_of(to), .from = value_of(from), .size = size, .to_device = to_device, .from_device = from_device}},
       standin::Blocking::kUntilCopied);
   return hipSuccess;
 }
 
 EXPORT hipError_t hipMemsetAsync(void* to, int value, size_t size, hipStream_t stream) {
   BEGIN("hipMemsetAsync");
-  gpus.fill(uncaptured_stream_of(gpus, stream, kCall), number(to), static_cast<unsigned char>(value), size);
+  gpus.fill(uncaptured_stream_of(gpus, stream, kCall), value_of(to), static_cast<unsigned char>(value), size);
   return hipSuccess;
 }
 

@@ -14,7 +14,6 @@ using standin::violation;
 
 namespace {
 
-constexpr size_t kGranularity = 2 << 20;
 constexpr int kFirstWithDescriptors = 70'100'000;
 
 // Ends the process unless the properties are those of a GPU's memory that can leave as a descriptor.
@@ -29,10 +28,6 @@ void check_shareable(const Machine& gpus, const hipMemAllocationProp& properties
   check_device(gpus, properties.location.id, call);
 }
 
-void check_granularity(size_t size, const char* call) {
-  if (size == 0 || size % kGranularity != 0) violation("%s: %zu bytes are no multiple of the granularity", call, size);
-}
-
 }  // namespace
 
 EXPORT hipError_t hipMemGetAllocationGranularity(size_t* bytes, const hipMemAllocationProp* properties,
@@ -40,7 +35,7 @@ EXPORT hipError_t hipMemGetAllocationGranularity(size_t* bytes, const hipMemAllo
   BEGIN("hipMemGetAllocationGranularity");
   check_shareable(gpus, *properties, kCall);
   if (what != hipMemAllocationGranularityMinimum) violation("%s: flags %u", kCall, what);
-  *bytes = kGranularity;
+  *bytes = Machine::kGranularity;
   return hipSuccess;
 }
 
@@ -58,7 +53,7 @@ EXPORT hipError_t hipMemCreate(hipMemGenericAllocationHandle_t* memory, size_t s
 
 EXPORT hipError_t hipMemRelease(hipMemGenericAllocationHandle_t memory) {
   BEGIN_GIVING_BACK("hipMemRelease");
-  gpus.drop_handle(number(memory));
+  gpus.drop_handle(value_of(memory));
   return late;
 }
 
@@ -67,7 +62,7 @@ EXPORT hipError_t hipMemExportToShareableHandle(void* handle, hipMemGenericAlloc
                                                 hipMemAllocationHandleType type, unsigned long long flags) {
   BEGIN("hipMemExportToShareableHandle");
   if (type != hipMemHandleTypePosixFileDescriptor || flags != 0) violation("%s: type %u", kCall, type);
-  const auto exported = gpus.physical_of(number(memory));
+  const auto exported = gpus.physical_of(value_of(memory));
   const int made = exported->is_imported ? -1 : ::dup(exported->pages->duplicate().get());
   if (made < 0) return fail(hipErrorInvalidValue);
   *static_cast<int*>(handle) = made;
@@ -80,7 +75,7 @@ EXPORT hipError_t hipMemImportFromShareableHandle(hipMemGenericAllocationHandle_
   BEGIN("hipMemImportFromShareableHandle");
   if (type != hipMemHandleTypePosixFileDescriptor) violation("%s: type %u", kCall, type);
   const bool is_value = hip_version() >= kFirstWithDescriptors;
-  const int descriptor = is_value ? static_cast<int>(number(handle)) : *static_cast<const int*>(handle);
+  const int descriptor = is_value ? static_cast<int>(value_of(handle)) : *static_cast<const int*>(handle);
   try {
     *memory =
         reinterpret_cast<hipMemGenericAllocationHandle_t>(gpus.add_handle(gpus.import_physical(current(), descriptor)));
@@ -101,7 +96,7 @@ EXPORT hipError_t hipMemAddressReserve(void** range, size_t size, size_t alignme
 
 EXPORT hipError_t hipMemAddressFree(void* range, size_t size) {
   BEGIN_GIVING_BACK("hipMemAddressFree");
-  gpus.unreserve(number(range), size);
+  gpus.unreserve(value_of(range), size);
   return late;
 }
 
@@ -110,23 +105,23 @@ EXPORT hipError_t hipMemMap(void* start, size_t size, size_t offset, hipMemGener
                             unsigned long long flags) {
   BEGIN("hipMemMap");
   check_granularity(size, kCall);
-  if (number(start) % kGranularity != 0) violation("%s: %p is no multiple of the granularity", kCall, start);
+  check_granularity(value_of(start), kCall);
   if (offset != 0 || flags != 0) violation("%s: an offset or flags", kCall);
-  auto mapped = gpus.physical_of(number(memory));
+  auto mapped = gpus.physical_of(value_of(memory));
   if (size > static_cast<size_t>(mapped->pages->size())) violation("%s: more bytes than there are", kCall);
-  gpus.map(number(start), size, std::move(mapped));
+  gpus.map(value_of(start), size, std::move(mapped));
   return hipSuccess;
 }
 
 EXPORT hipError_t hipMemUnmap(void* start, size_t size) {
   BEGIN_GIVING_BACK("hipMemUnmap");
-  gpus.unmap(number(start), size);
+  gpus.unmap(value_of(start), size);
   return late;
 }
 
 EXPORT hipError_t hipMemSetAccess(void* start, size_t size, const hipMemAccessDesc* users, size_t count) {
   BEGIN("hipMemSetAccess");
-  const int owner = gpus.physical_at(number(start))->device;
+  const int owner = gpus.physical_at(value_of(start))->device;
   std::set<int> granted;
   for (size_t i = 0; i < count; ++i) {
     check_device(gpus, users[i].location.id, kCall);
@@ -136,6 +131,6 @@ EXPORT hipError_t hipMemSetAccess(void* start, size_t size, const hipMemAccessDe
     if (users[i].location.id != owner && !gpus.peers()) return fail(hipErrorInvalidValue);
     granted.insert(users[i].location.id);
   }
-  gpus.set_users(number(start), size, granted);
+  gpus.set_users(value_of(start), size, granted);
   return hipSuccess;
 }

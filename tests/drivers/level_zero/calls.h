@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Common code of the entry points of the stand-in for a Level Zero driver, which the real loader loads. The stand-in
 // has only the entry points that the backend and the conformance cases use.
 //
@@ -25,28 +26,23 @@
 
 #include "level_zero/handles.h"
 #include "level_zero/objects.h"
-#include "machine/machine.h"
-#include "machine/violation.h"
+#include "machine/entry_point.h"
 
-#define EXPORT extern "C" __attribute__((visibility("default")))
-
-// Begins each entry point. It counts the call, returns a planned failure, and defines `gpus`.
-#define BEGIN(call)                                                            \
-  constexpr const char* kCall = call;                                          \
-  int failing = 0;                                                             \
-  [[maybe_unused]] standin::Machine& gpus = standin::machine(kCall, &failing); \
+// Begins each entry point. Returns a planned failure.
+#define BEGIN(call) \
+  ENTER(call);      \
   if (const ze_result_t early = standin::level_zero::begin(kCall, failing)) return early
 
 // Begins each entry point that frees or destroys. Such a call may report a failure of earlier work, but it
 // frees the object in any case.
-#define BEGIN_GIVING_BACK(call)                                                \
-  constexpr const char* kCall = call;                                          \
-  int failing = 0;                                                             \
-  [[maybe_unused]] standin::Machine& gpus = standin::machine(kCall, &failing); \
-  const ze_result_t late = standin::level_zero::begin(kCall, failing);         \
+#define BEGIN_GIVING_BACK(call)                                        \
+  ENTER(call);                                                         \
+  const ze_result_t late = standin::level_zero::begin(kCall, failing); \
   if (standin::level_zero::is_lost()) return late
 
 namespace standin::level_zero {
+
+using standin::value_of;
 
 // Records that zeInit or zeInitDrivers was called.
 void start();
@@ -60,8 +56,6 @@ Objects& objects();
 const std::vector<ze_device_handle_t>& devices();
 // Ends the process if the handle is not that of a device.
 int ordinal_of(ze_device_handle_t device, const char* call);
-
-inline uintptr_t address_of(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
 template <typename Struct>
 void check_type(const Struct* description, ze_structure_type_t type, const char* call) {

@@ -233,7 +233,7 @@ EXPORT ze_result_t zeCommandListAppendMemoryCopy(ze_command_list_handle_t list, 
                                                  ze_event_handle_t signal, uint32_t count, ze_event_handle_t*) {
   BEGIN("zeCommandListAppendMemoryCopy");
   if (signal != nullptr || count != 0) violation("%s: events of copies are not stood in for", kCall);
-  objects().append_copy(list, {.to = address_of(to), .from = address_of(from), .size = size});
+  objects().append_copy(list, {.to = value_of(to), .from = value_of(from), .size = size});
   return ZE_RESULT_SUCCESS;
 }
 

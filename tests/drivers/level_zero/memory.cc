@@ -157,10 +157,10 @@ EXPORT ze_result_t zeMemAllocShared(ze_context_handle_t context, const ze_device
 
 EXPORT ze_result_t zeMemFree(ze_context_handle_t context, void* memory) {
   BEGIN_GIVING_BACK("zeMemFree");
-  const auto found = gpus.find(address_of(memory));
-  objects().forget_memory(context, address_of(memory));
-  if (free_external(address_of(memory))) return late;
-  gpus.free(found ? found->kind : Kind::kDevice, found ? found->device : 0, address_of(memory));
+  const auto found = gpus.find(value_of(memory));
+  objects().forget_memory(context, value_of(memory));
+  if (free_external(value_of(memory))) return late;
+  gpus.free(found ? found->kind : Kind::kDevice, found ? found->device : 0, value_of(memory));
   return late;
 }
 
@@ -169,7 +169,7 @@ EXPORT ze_result_t zeMemGetAllocProperties(ze_context_handle_t context, const vo
   BEGIN("zeMemGetAllocProperties");
   objects().check_context(context);
   check_type(out, ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES, kCall);
-  const auto found = gpus.find(address_of(memory));
+  const auto found = gpus.find(value_of(memory));
   out->type = ZE_MEMORY_TYPE_UNKNOWN;
   if (!found || !(contexts_know_all() || objects().is_of_context(context, found->start))) return ZE_RESULT_SUCCESS;
   out->type = found->kind == Kind::kDevice   ? ZE_MEMORY_TYPE_DEVICE
@@ -193,7 +193,7 @@ EXPORT ze_result_t zeMemGetAllocProperties(ze_context_handle_t context, const vo
 EXPORT ze_result_t zeMemGetAddressRange(ze_context_handle_t context, const void* memory, void** base, size_t* size) {
   BEGIN("zeMemGetAddressRange");
   objects().check_context(context);
-  const auto found = gpus.find(address_of(memory));
+  const auto found = gpus.find(value_of(memory));
   if (!found) violation("%s: %p is no memory of the driver", kCall, memory);
   if (base != nullptr) *base = pointer_to(found->start);
   if (size != nullptr) *size = found->size;

@@ -137,8 +137,8 @@ class Machine {
   void free_on(void* stream, uintptr_t memory);
 
   // Virtual memory. A range has no memory until physical memory is mapped in it. It is aligned as the ranges of the
-  // drivers are.
-  static constexpr size_t kRangeAlignment = 2 << 20;
+  // drivers are, and its size is a multiple of the same number.
+  static constexpr size_t kGranularity = 2 << 20;
   uintptr_t reserve(size_t size);
   void unreserve(uintptr_t range, size_t size);
   // Returns the range that an address is in: its start and size.

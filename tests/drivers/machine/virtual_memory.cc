@@ -24,11 +24,11 @@ uintptr_t round_up(uintptr_t size, size_t alignment) { return (size + alignment 
 // The kernel aligns addresses to pages only, so the range is a part of a larger mapping.
 uintptr_t Machine::reserve(size_t size) {
   const size_t whole = round_up(size, kPage);
-  const size_t most = whole + kRangeAlignment - kPage;
+  const size_t most = whole + kGranularity - kPage;
   void* const pages = ::mmap(nullptr, most, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages == MAP_FAILED) return 0;
   const auto first = reinterpret_cast<uintptr_t>(pages);
-  const uintptr_t range = round_up(first, kRangeAlignment);
+  const uintptr_t range = round_up(first, kGranularity);
   if (range > first) ::munmap(pages, range - first);
   const uintptr_t end = range + whole;
   if (first + most > end) ::munmap(reinterpret_cast<void*>(end), first + most - end);
