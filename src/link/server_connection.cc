@@ -102,6 +102,7 @@ void Connection::release_used() noexcept {
     used.swap(used_);
   }
   destroy(std::move(used));
+  destroy_released();  // a wrong update may have left some
 }
 
 void Connection::work(Duty duty) noexcept {
@@ -262,8 +263,8 @@ void Connection::copy_to_cpu() {
   is_converted_ = true;
 }
 
-// Reads what the client has taken and released. Returns true if the sending thread has waited for that, so this thread
-// takes its place.
+// Notes what the client has taken and released. Returns true if the sending thread waits for room and there is some:
+// this thread then sends. The released batches are destroyed by the thread that receives next.
 bool Connection::takes_over(const Update& update) {
   const std::lock_guard lock(mutex_);
   if (update.n_taken < n_taken_ || update.n_taken > n_sent_) throw Error(EINVAL, "the client took unknown batches");
@@ -349,8 +350,9 @@ bool Connection::has_room() const noexcept {
          (n_sent_ - n_taken_ < static_cast<uint64_t>(window_.batches) && untaken_bytes_ < window_.bytes);
 }
 
-// Waits until the client has room for a batch. Returns kReceive if this thread is to receive, because the other one
-// sends, and kNone if the stream is over. A thread that has sent before the other one woke receives again itself.
+// Waits until the client has room for a batch. Returns kSend if there is room, kReceive if the other thread sends in
+// place of this one, and kNone if the stream is over. If the other thread waits here too, because it has sent before
+// this one woke, either of them receives.
 Connection::Duty Connection::wait_for_room() {
   for (;;) {
     {
@@ -383,7 +385,9 @@ void Connection::send_batch(ArrowDeviceArray& array) {
   HandleMessage message(device);
   std::vector<FileDescriptor> descriptors;
   std::vector<int64_t> ids;
-  for (const auto& block : made.locations.allocations) ids.push_back(id_of(device, block, message, descriptors));
+  for (const auto& block : made.locations.allocations) {
+    ids.push_back(sent_allocations_.id_of(device, block, message, descriptors));
+  }
   for (auto& buffer : made.locations.buffers) {
     if (buffer.allocation != MessageBuffer::kNone) buffer.allocation = ids[static_cast<size_t>(buffer.allocation)];
   }
@@ -408,44 +412,13 @@ void Connection::send_batch(ArrowDeviceArray& array) {
   if (!is_held) flush_fully();
 }
 
-// Tells the client which allocations were freed. As long as the client has them open, their pages stay in use.
+// Tells the client which allocations were freed, so that it closes them.
 void Connection::forget_freed(const device::Device& device) {
-  const uint64_t freed = device.n_freed_shareable();
-  auto& before = freed_[&device];
-  if (before == freed) return;
-  before = freed;
-  std::vector<int64_t> forgotten;
-  for (auto entry = known_.begin(); entry != known_.end();) {
-    const auto& [id, known] = *entry;
-    const auto found = known.device->shareable_location(known.block.buffer);
-    if (known.device != &device || (found && found->block.number == known.block.number)) {
-      ++entry;
-      continue;
-    }
-    forgotten.push_back(id);
-    ids_.erase(known.block.number);
-    entry = known_.erase(entry);
-  }
+  const auto forgotten = sent_allocations_.remove_freed(device);
   if (forgotten.empty()) return;
   const std::lock_guard lock(mutex_);
   const auto* const first = reinterpret_cast<const uint8_t*>(forgotten.data());
   sender_.add(FrameKind::kForget, std::span(first, forgotten.size() * sizeof(int64_t)));
-}
-
-// Returns the number by which the client knows an allocation. Adds it to the message if it is new.
-int64_t Connection::id_of(device::Device& device, const device::ShareableBlock& block, HandleMessage& message,
-                          std::vector<FileDescriptor>& descriptors) {
-  const auto found = ids_.find(block.number);
-  if (found != ids_.end()) return found->second;
-  auto record = device.memory_export(block);
-  if (record.descriptor >= 0) {
-    descriptors.emplace_back(record.descriptor);
-    record.descriptor = static_cast<int32_t>(descriptors.size()) - 1;
-  }
-  message.allocations.push_back(record);
-  known_.emplace(next_id_, Known{&device, block});
-  ids_.emplace(block.number, next_id_);
-  return next_id_++;
 }
 
 std::shared_ptr<device::Pool> Connection::own_pool(device::Device& device) {

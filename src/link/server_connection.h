@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A server's end of a connection. One thread receives from the client. Another thread calls the producer and sends its
-// batches, so that a producer that waits does not keep the arrays that the client has released. The threads change
-// places when the client has made room for a batch: the thread that was told so sends it, and need not wake the other.
+// batches, so that a producer that waits does not keep the arrays that the client has released. If the sending thread
+// waits for room and the client reports some, the threads change places. The batch does not wait until the other thread
+// is awake.
 #pragma once
 
 #include <deque>
@@ -20,6 +21,7 @@
 #include "device/pool.h"
 #include "link/frames.h"
 #include "link/handle_message.h"
+#include "link/sent_allocations.h"
 #include "link/server.h"
 #include "link/shareable_array.h"
 #include "schema/build.h"
@@ -56,11 +58,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void stop() noexcept;
 
  private:
-  struct Known {
-    device::Device* device;
-    device::ShareableBlock block;
-  };
-
+  // What a thread does next.
   enum class Duty { kReceive, kSend, kNone };
 
   void run() noexcept;
@@ -86,8 +84,6 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void send_batch(ArrowDeviceArray& array);
   std::shared_ptr<device::Pool> own_pool(device::Device& device);
   void forget_freed(const device::Device& device);
-  int64_t id_of(device::Device& device, const device::ShareableBlock& block, HandleMessage& message,
-                std::vector<FileDescriptor>& descriptors);
   void flush_fully();
   bool flush_some() noexcept;
   void send_last(FrameKind kind, const Failure* failure, bool stops) noexcept;
@@ -100,7 +96,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
 
   std::shared_ptr<Source> source_;  // until the client asks for batches
 
-  // The thread that sends uses these, and the thread that receives before the former starts.
+  // The thread that sends uses these. The first thread uses them before there is a second one.
   stream::Upstream<ArrowDeviceArrayStream> upstream_;
   schema::UniqueSchema schema_;
   std::optional<schema::Tree> tree_;
@@ -109,10 +105,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   bool converts_ = false;      // the client cannot open the memory of the stream's device
   bool is_converted_ = false;  // every batch was copied to the CPU
   std::map<const device::Device*, std::shared_ptr<device::Pool>> pools_;
-  std::unordered_map<uint64_t, int64_t> ids_;  // of the allocations that the client knows, by their numbers
-  std::map<int64_t, Known> known_;             // by the id
-  std::map<const device::Device*, uint64_t> freed_;
-  int64_t next_id_ = 0;
+  SentAllocations sent_allocations_;
 
   std::mutex mutex_;  // guards all members below
   ConditionVariable changed_;
@@ -124,14 +117,14 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   int64_t untaken_bytes_ = 0;
   std::deque<int64_t> sizes_;                                               // of the batches that were not taken
   std::unordered_map<uint64_t, std::shared_ptr<array::BufferOwner>> used_;  // by the client
-  std::vector<std::shared_ptr<array::BufferOwner>> released_;               // by the client
+  std::vector<std::shared_ptr<array::BufferOwner>> released_;               // by the client, not destroyed yet
   bool is_stopping_ = false;
   bool is_handshaking_ = true;
   bool is_producing_ = false;  // the stream may be cancelled
   int n_cancelling_ = 0;       // threads that cancel it
   bool has_sending_thread_ = false;
-  int n_waiting_ = 0;            // threads that wait for room; two until one has seen needs_receiver_
-  bool needs_receiver_ = false;  // the thread that received sends now
+  int n_waiting_ = 0;            // threads in wait_for_room()
+  bool needs_receiver_ = false;  // no thread receives, because that one sends now
 };
 
 }  // namespace arrowdevice::link
