@@ -58,7 +58,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void stop() noexcept;
 
  private:
-  // What a thread does next.
+  // The work that a thread does next.
   enum class Duty { kReceive, kSend, kNone };
 
   void run() noexcept;
