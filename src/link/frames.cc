@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <iterator>
+#include <thread>
 #include <utility>
 
 #include "base/checked.h"
@@ -25,6 +27,8 @@ constexpr size_t kLargestFrame = size_t{256} << 20;
 constexpr size_t kLargestOfClient = size_t{1} << 20;
 constexpr int64_t kLongestWaitNs = 1'000'000'000;
 constexpr size_t kReadSize = 64 * 1024;
+constexpr std::chrono::microseconds kAwake(50);         // before a thread sleeps
+constexpr std::chrono::microseconds kQuickAnswer(100);  // with the time until a thread is awake
 
 struct Header {
   uint32_t kind;
@@ -206,7 +210,26 @@ FrameReceiver::Read FrameReceiver::read(int socket) {
   return Read::kBytes;
 }
 
-void FrameReceiver::wait(int socket, const Deadline& deadline, bool may_send) {
+// The kernel needs tens of microseconds to wake a thread, which is longer than a quick answer takes. So the thread
+// stays awake for a moment, unless the last answer was slow. It yields, so that it does not hold up the one who
+// answers.
+FrameReceiver::Read FrameReceiver::wait(int socket, const Deadline& deadline, bool may_send) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto waited = [&] { return std::chrono::steady_clock::now() - begin; };
+  if (!may_send && last_wait_ <= kQuickAnswer) {
+    do {
+      std::this_thread::yield();
+      const Read what = read(socket);
+      last_wait_ = waited();
+      if (what != Read::kNothing) return what;
+    } while (last_wait_ < kAwake);
+  }
+  sleep(socket, deadline, may_send);
+  last_wait_ = waited();
+  return Read::kNothing;
+}
+
+void FrameReceiver::sleep(int socket, const Deadline& deadline, bool may_send) {
   constexpr int64_t kNsInMs = 1'000'000;
   // Another thread may leave something to send meanwhile, so the caller looks again.
   const int64_t rest = deadline.left();

@@ -2,6 +2,7 @@
 // Frames that the two ends of a connection send to each other, over a stream socket. Descriptors travel beside them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -70,10 +71,10 @@ class FrameReceiver {
   std::optional<Frame> receive(int socket, const Deadline& deadline, const BeforeWait& before_wait) {
     for (;;) {
       if (auto frame = take()) return frame;
-      const Read what = read(socket);
+      Read what = read(socket);
+      if (what == Read::kNothing) what = wait(socket, deadline, before_wait());
       if (what == Read::kEnd) return std::nullopt;
       if (what == Read::kBytes && deadline.left() < 0) refuse_late();
-      if (what == Read::kNothing) wait(socket, deadline, before_wait());
     }
   }
 
@@ -85,7 +86,8 @@ class FrameReceiver {
 
   std::optional<Frame> take();
   Read read(int socket);
-  static void wait(int socket, const Deadline& deadline, bool may_send);
+  Read wait(int socket, const Deadline& deadline, bool may_send);
+  static void sleep(int socket, const Deadline& deadline, bool may_send);
   [[noreturn]] static void refuse_late();
 
   const From from_;
@@ -93,6 +95,7 @@ class FrameReceiver {
   size_t first_ = 0;  // of the bytes that were not taken
   size_t end_ = 0;    // of the bytes that were read
   std::deque<FileDescriptor> descriptors_;
+  std::chrono::nanoseconds last_wait_{0};
 };
 
 // -- bodies of frames ------------------------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ void Connection::stop() noexcept {
     const std::lock_guard lock(mutex_);
     is_stopping_ = true;
     changed_.notify_all();
-    if (is_handshaking_) ::shutdown(socket_.get(), SHUT_RD);
+    if (phase_ == Phase::kHandshake) ::shutdown(socket_.get(), SHUT_RD);
     if (!is_producing_) return;
     ++n_cancelling_;
   }
@@ -109,7 +109,7 @@ void Connection::work(Duty duty) noexcept {
   while (duty != Duty::kNone) duty = duty == Duty::kReceive ? receive() : produce();
 }
 
-// -- the thread that receives ----------------------------------------------------------------------------------------
+// -- the handshake ---------------------------------------------------------------------------------------------------
 
 void Connection::run() noexcept {
   is_counted_ = server_->begin_calls();
@@ -117,86 +117,50 @@ void Connection::run() noexcept {
     if (!is_counted_) throw Error(ECANCELED, kStopped);
     begin();
   } catch (...) {
+    end_handshake(Phase::kRefused);
     fail();
     end_receiving();
     return;
   }
+  work(Duty::kSend);
+}
+
+// The second thread starts during the handshake, so that the first batch does not wait for it.
+void Connection::begin_second() noexcept {
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return phase_ != Phase::kHandshake; });
+    if (phase_ == Phase::kRefused) return;
+  }
   work(Duty::kReceive);
 }
 
-Connection::Duty Connection::receive() noexcept {
-  destroy_released();
-  try {
-    const Deadline unlimited(ARROWDEVICE_NO_TIMEOUT);
-    const auto flush = [this] { return !flush_some(); };
-    while (auto frame = receiver_.receive(socket_.get(), unlimited, flush)) {
-      switch (frame->kind) {
-        case FrameKind::kUpdate:
-          if (takes_over(read_update(*frame))) return Duty::kSend;
-          destroy_released();
-          break;
-        case FrameKind::kCancel: stop(); break;
-        default: throw Error(EINVAL, "the client sent an unknown frame");
-      }
-    }
-    close();
-  } catch (...) {
-    fail();
-  }
-  end_receiving();
-  return Duty::kNone;
+void Connection::end_handshake(Phase phase) noexcept {
+  const std::lock_guard lock(mutex_);
+  phase_ = phase;
+  changed_.notify_all();
 }
 
-// Tells the client what has failed, and ends the connection.
-void Connection::fail() noexcept {
-  auto failure = Failure::current();
-  {
-    const std::lock_guard lock(mutex_);
-    if (is_stopping_) failure = Failure(ECANCELED, kStopped);
-  }
-  if (source_ != nullptr) source_->put_back(*upstream_);
-  refuse(failure);
-}
-
-void Connection::end_receiving() noexcept {
-  release_used();
-  server_->leave(shared_from_this());  // a producer that waits does not keep the place of the client
-  {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return !has_sending_thread_ && n_cancelling_ == 0; });
-  }
-  release_used();
-  release_producer();
-  if (is_counted_) server_->end_calls();
-}
-
-// Agrees with the client on the stream, and starts the thread that sends.
+// Agrees with the client on the stream, and starts the second thread. This one then sends.
 void Connection::begin() {
   if (trust_ == Trust::kSameUser) check_same_user(socket_.get(), "the client");
   const auto from_client = [this](FrameKind kind) {
     return expect(receiver_.receive(socket_.get(), Deadline(kHandshakeNs), nothing_to_send), kind);
   };
   open_stream(read_hello(from_client(FrameKind::kHello)));
+  background::start([self = shared_from_this()] { self->begin_second(); });
   const auto start = read_start(from_client(FrameKind::kStart));
   source_.reset();
   const bool is_on_cpu = upstream_->device_type == ARROW_DEVICE_CPU;
   if (converts_ || (start.on_cpu != 0 && !is_on_cpu)) copy_to_cpu();
   begin_producing();
+  is_counted_ = false;  // produce() counts from now on
   {
     const std::lock_guard lock(mutex_);
     window_ = start;
-    is_handshaking_ = false;
     has_sending_thread_ = true;
   }
-  try {
-    background::start([self = shared_from_this()] { self->work(Duty::kSend); });
-    is_counted_ = false;  // produce() counts from now on
-  } catch (...) {
-    end_producing();
-    const std::lock_guard lock(mutex_);
-    has_sending_thread_ = false;
-    throw;
-  }
+  end_handshake(Phase::kStream);
 }
 
 void Connection::open_stream(const Hello& hello) {
@@ -261,6 +225,54 @@ void Connection::copy_to_cpu() {
   upstream_.take(converted);
   copying_.pool = nullptr;
   is_converted_ = true;
+}
+
+// -- the thread that receives ----------------------------------------------------------------------------------------
+
+Connection::Duty Connection::receive() noexcept {
+  destroy_released();
+  try {
+    const Deadline unlimited(ARROWDEVICE_NO_TIMEOUT);
+    const auto flush = [this] { return !flush_some(); };
+    while (auto frame = receiver_.receive(socket_.get(), unlimited, flush)) {
+      switch (frame->kind) {
+        case FrameKind::kUpdate:
+          if (takes_over(read_update(*frame))) return Duty::kSend;
+          destroy_released();
+          break;
+        case FrameKind::kCancel: stop(); break;
+        default: throw Error(EINVAL, "the client sent an unknown frame");
+      }
+    }
+    close();
+  } catch (...) {
+    fail();
+  }
+  end_receiving();
+  return Duty::kNone;
+}
+
+// Tells the client what has failed, and ends the connection.
+void Connection::fail() noexcept {
+  auto failure = Failure::current();
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_stopping_) failure = Failure(ECANCELED, kStopped);
+  }
+  if (source_ != nullptr) source_->put_back(*upstream_);
+  refuse(failure);
+}
+
+void Connection::end_receiving() noexcept {
+  release_used();
+  server_->leave(shared_from_this());  // a producer that waits does not keep the place of the client
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return !has_sending_thread_ && n_cancelling_ == 0; });
+  }
+  release_used();
+  release_producer();
+  if (is_counted_) server_->end_calls();
 }
 
 // Notes what the client has taken and released. Returns true if the sending thread waits for room and there is some:

@@ -2,7 +2,7 @@
 // A server's end of a connection. One thread receives from the client. Another thread calls the producer and sends its
 // batches, so that a producer that waits does not keep the arrays that the client has released. If the sending thread
 // waits for room and the client reports some, the threads change places. The batch does not wait until the other thread
-// is awake.
+// is awake. Every wait for the socket first stays awake for a moment (FrameReceiver).
 #pragma once
 
 #include <deque>
@@ -48,7 +48,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
     return static_cast<bool>(socket_);
   }
 
-  // Starts the thread that receives.
+  // Starts the first thread.
   void start();
 
   // Refuses the client.
@@ -61,8 +61,12 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   // The work that a thread does next.
   enum class Duty { kReceive, kSend, kNone };
 
+  enum class Phase { kHandshake, kStream, kRefused };
+
   void run() noexcept;
   void begin();
+  void begin_second() noexcept;
+  void end_handshake(Phase phase) noexcept;
   void work(Duty duty) noexcept;
   Duty receive() noexcept;
   void fail() noexcept;
@@ -119,7 +123,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   std::unordered_map<uint64_t, std::shared_ptr<array::BufferOwner>> used_;  // by the client
   std::vector<std::shared_ptr<array::BufferOwner>> released_;               // by the client, not destroyed yet
   bool is_stopping_ = false;
-  bool is_handshaking_ = true;
+  Phase phase_ = Phase::kHandshake;
   bool is_producing_ = false;  // the stream may be cancelled
   int n_cancelling_ = 0;       // threads that cancel it
   bool has_sending_thread_ = false;
