@@ -6,6 +6,7 @@
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "files.h"
+#include "handles.h"
 
 namespace {
 
@@ -37,10 +39,32 @@ std::string name_of(const std::string& path, const std::string& device) {
   return std::filesystem::path(path).stem().string() + "." + device;
 }
 
+struct Stream {
+  ad::Schema type;
+  std::vector<ad::DeviceArray> arrays;
+};
+
+// Gives handles of the arrays, until nobody requests them any more. Returns the number of copied bytes.
+int64_t give(std::map<std::string, Stream>& streams) {
+  auto options = ad::copy_options();
+  options.flags = ARROWDEVICE_COPY_NEVER;
+  int64_t copied_bytes = 0;
+  char name[LONGEST_NAME];
+  int batch = 0;
+  while (receive_request(name, &batch) != 0) {
+    Stream& stream = streams.at(name);
+    const ad::IpcHandle handle = stream.arrays.at(static_cast<size_t>(batch)).ipc_handle(stream.type, options);
+    copied_bytes += handle->copied_bytes;
+    send_handle(handle.get());
+  }
+  return copied_bytes;
+}
+
 void serve(const std::string& uri, const Devices& devices, const Paths& paths) {
   auto options = ad::server_options();
   options.copy_flags = ARROWDEVICE_COPY_NEVER;
   ad::Server server = ad::Server::create(uri, options);
+  std::map<std::string, Stream> streams;
   for (const auto& [device_name, device] : devices) {
     const ad::Pool pool(device, ad::pool_options(ARROWDEVICE_POOL_SHAREABLE));
     auto into_pool = ad::copy_options();
@@ -51,14 +75,14 @@ void serve(const std::string& uri, const Devices& devices, const Paths& paths) {
       for (ad::Array& batch : file.batches) {
         arrays.push_back(ad::DeviceArray::from_host(std::move(batch)).copy(file.type, device, into_pool));
       }
-      server.add(name_of(path, device_name), file.type, arrays);
+      const std::string name = name_of(path, device_name);
+      server.add(name, file.type, arrays);
+      streams[name] = {std::move(file.type), std::move(arrays)};
     }
   }
   std::cout << "serving" << std::endl;
-  while (std::cin.get() != std::char_traits<char>::eof()) {
-  }
-  const auto stats = server.stats();
-  std::cout << stats.batches << " batches were sent, " << stats.copied_bytes << " bytes were copied\n";
+  const int64_t copied_bytes = give(streams);
+  std::cout << server.stats().copied_bytes + copied_bytes << " bytes were copied\n";
 }
 
 // Returns the number of copies since the process began. Sizes that were read back to be checked do not count.
@@ -75,18 +99,34 @@ void require(bool holds, const std::string& what) {
   if (!holds) throw std::runtime_error(what);
 }
 
-void fetch(const std::string& uri, const Devices& devices, const Paths& paths) {
+// Gets the arrays of a stream from the server, or as handles if there is no address.
+std::vector<ad::DeviceArray> get(const std::string& uri, const std::string& name, const File& file) {
+  std::vector<ad::DeviceArray> arrays;
+  if (uri == "-") {
+    for (int i = 0; i < static_cast<int>(file.batches.size()); ++i) {
+      ad::DeviceArray array;
+      ad::Schema type;
+      request_array(name.c_str(), i, array.get(), type.get());
+      require_same_type(name.c_str(), type.get(), file.type.get());
+      arrays.push_back(std::move(array));
+    }
+    return arrays;
+  }
   auto options = ad::connect_options();
   options.copy_flags = ARROWDEVICE_COPY_NEVER;
+  ad::DeviceArrayStream stream = ad::connect(uri + "?name=" + name, {}, options);
+  require_same_type(name.c_str(), stream.schema().get(), file.type.get());
+  for (ad::DeviceArray& array : stream) arrays.push_back(std::move(array));
+  return arrays;
+}
+
+void fetch(const std::string& uri, const Devices& devices, const Paths& paths) {
   for (const std::string& path : paths) {
     const File file(path);
     for (const auto& [device_name, device] : devices) {
       const std::string name = name_of(path, device_name);
       const int64_t before = copies(devices);
-      ad::DeviceArrayStream stream = ad::connect(uri + "?name=" + name, {}, options);
-      require_same_type(name.c_str(), stream.schema().get(), file.type.get());
-      std::vector<ad::DeviceArray> arrays;
-      for (ad::DeviceArray& array : stream) arrays.push_back(std::move(array));
+      std::vector<ad::DeviceArray> arrays = get(uri, name, file);
       require(copies(devices) == before, name + ": bytes were copied");
       require(arrays.size() == file.batches.size(), name + ": the stream has another number of batches");
       int64_t rows = 0;

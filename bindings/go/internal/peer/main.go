@@ -7,7 +7,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log"
 	"os"
 	"path/filepath"
@@ -71,42 +70,46 @@ func serve(ctx context.Context, uri string, devices []arrowdevice.Device, paths 
 		return err
 	}
 	defer server.Close(ctx)
+	streams := map[string][]*arrowdevice.Array{}
 	for _, device := range devices {
 		pool, err := device.NewPool(arrowdevice.PoolOptions{Shareable: true})
 		if err != nil {
 			return err
 		}
 		for _, path := range paths {
-			if err := add(ctx, server, device, pool, path); err != nil {
-				return fmt.Errorf("%s: %w", nameOf(path, device), err)
+			name := nameOf(path, device)
+			if streams[name], err = add(ctx, server, name, device, pool, path); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
 	}
 	fmt.Println("serving")
-	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+	copied, err := give(ctx, streams)
+	if err != nil {
 		return err
 	}
 	stats, err := server.Stats()
-	fmt.Printf("%d batches were sent, %d bytes were copied\n", stats.Batches, stats.CopiedBytes)
+	fmt.Printf("%d bytes were copied\n", stats.CopiedBytes+copied)
 	return err
 }
 
-func add(ctx context.Context, server *arrowdevice.Server, device arrowdevice.Device, pool *arrowdevice.Pool, path string) error {
+// add serves the batches of a file, and returns their arrays.
+func add(ctx context.Context, server *arrowdevice.Server, name string, device arrowdevice.Device, pool *arrowdevice.Pool, path string) ([]*arrowdevice.Array, error) {
 	schema, batches, err := read(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	arrays := make([]*arrowdevice.Array, len(batches))
 	for i, batch := range batches {
 		host, err := arrowdevice.FromRecordBatch(batch)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if arrays[i], err = host.Copy(ctx, device, &arrowdevice.CopyOptions{Pool: pool}); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return server.AddArrays(ctx, nameOf(path, device), schema, arrays...)
+	return arrays, server.AddArrays(ctx, name, schema, arrays...)
 }
 
 func fetch(ctx context.Context, uri string, devices []arrowdevice.Device, paths []string) error {
@@ -118,12 +121,17 @@ func fetch(ctx context.Context, uri string, devices []arrowdevice.Device, paths 
 		for _, device := range devices {
 			name := nameOf(path, device)
 			before := copies(devices)
-			arrays, err := receive(ctx, uri+"?name="+name, schema)
+			var arrays []*arrowdevice.Array
+			if uri == "-" {
+				arrays, err = takeAll(ctx, name, len(batches))
+			} else {
+				arrays, err = receive(ctx, uri+"?name="+name, schema)
+			}
 			if err == nil && copies(devices) != before {
 				err = fmt.Errorf("bytes were copied")
 			}
 			if err == nil {
-				err = compare(ctx, device, arrays, batches)
+				err = compare(ctx, device, arrays, schema, batches)
 			}
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
@@ -149,8 +157,8 @@ func receive(ctx context.Context, uri string, want *arrow.Schema) ([]*arrowdevic
 	if err != nil {
 		return nil, err
 	}
-	if !schema.Equal(want) || !schema.Metadata().Equal(want.Metadata()) {
-		return nil, fmt.Errorf("%v\nis not\n%v", schema, want)
+	if err := compareSchemas(schema, want); err != nil {
+		return nil, err
 	}
 	var arrays []*arrowdevice.Array
 	for received, err := range stream.All(ctx) {
@@ -162,7 +170,14 @@ func receive(ctx context.Context, uri string, want *arrow.Schema) ([]*arrowdevic
 	return arrays, nil
 }
 
-func compare(ctx context.Context, device arrowdevice.Device, arrays []*arrowdevice.Array, want []arrow.RecordBatch) error {
+func compareSchemas(schema, want *arrow.Schema) error {
+	if !schema.Equal(want) || !schema.Metadata().Equal(want.Metadata()) {
+		return fmt.Errorf("%v\nis not\n%v", schema, want)
+	}
+	return nil
+}
+
+func compare(ctx context.Context, device arrowdevice.Device, arrays []*arrowdevice.Array, schema *arrow.Schema, want []arrow.RecordBatch) error {
 	if len(arrays) != len(want) {
 		return fmt.Errorf("%d batches (expected %d)", len(arrays), len(want))
 	}
@@ -172,6 +187,9 @@ func compare(ctx context.Context, device arrowdevice.Device, arrays []*arrowdevi
 		}
 		batch, err := received.ToRecordBatch(ctx)
 		if err != nil {
+			return err
+		}
+		if err := compareSchemas(batch.Schema(), schema); err != nil {
 			return err
 		}
 		if !array.RecordEqual(batch, want[i]) {

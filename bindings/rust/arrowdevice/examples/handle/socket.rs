@@ -6,7 +6,7 @@ use std::io;
 use std::mem::zeroed;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
-const MOST_BYTES: usize = 1 << 16;
+const MOST_BYTES: usize = 1 << 20;
 const MOST_DESCRIPTORS: usize = 32;
 
 /// A control message, in words because it must be aligned.

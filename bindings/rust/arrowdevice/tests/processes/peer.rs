@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Serves files to other processes, and fetches what they serve. tests/interop/test_processes.py has the manual.
 
+#[path = "../../examples/handle/socket.rs"]
+mod socket;
+
+use std::collections::HashMap;
 use std::error::Error;
 use std::fs::File;
-use std::io::Read;
+use std::io::stdin;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -11,7 +15,8 @@ use arrow_array::RecordBatch;
 use arrow_ipc::reader::StreamReader;
 use arrow_schema::{ArrowError, SchemaRef};
 use arrowdevice::{
-    Array, ConnectOptions, CopyOptions, Device, Pool, PoolOptions, Schema, Server, ServerOptions, Sharing, Stream,
+    Array, ConnectOptions, CopyOptions, Device, IpcHandle, Pool, PoolOptions, Schema, Server, ServerOptions, Sharing,
+    Stream,
 };
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
@@ -53,6 +58,7 @@ fn name_of(path: &str, device: Device) -> String {
 
 fn serve(uri: &str, devices: &[Device], paths: &[String]) -> Result<()> {
     let server = Server::new(uri, ServerOptions::new().sharing(Sharing::Required))?;
+    let mut streams = HashMap::new();
     for &device in devices {
         let pool = Pool::new(device, PoolOptions::new().shareable(true))?;
         for path in paths {
@@ -61,17 +67,35 @@ fn serve(uri: &str, devices: &[Device], paths: &[String]) -> Result<()> {
             for batch in &batches {
                 arrays.push(Array::from_record_batch(batch)?.copy_to(device, CopyOptions::new().pool(&pool))?);
             }
-            server.add_arrays(&name_of(path, device), &Schema::try_from(&*schema)?, &mut arrays)?;
+            let name = name_of(path, device);
+            server.add_arrays(&name, &Schema::try_from(&*schema)?, &mut arrays)?;
+            streams.insert(name, arrays);
         }
     }
     println!("serving");
-    std::io::stdin().read_to_end(&mut Vec::new())?;
-    let stats = server.stats()?;
-    println!(
-        "{} batches were sent, {} bytes were copied",
-        stats.batches, stats.copied_bytes
-    );
+    let copied_bytes = give(&mut streams)?;
+    println!("{} bytes were copied", server.stats()?.copied_bytes + copied_bytes);
     Ok(())
+}
+
+/// Gives handles of the arrays, until nobody requests them any more. Returns the number of copied bytes.
+fn give(streams: &mut HashMap<String, Vec<Array>>) -> Result<i64> {
+    let mut copied_bytes = 0;
+    loop {
+        let (request, _) = socket::receive(stdin())?;
+        if request.is_empty() {
+            return Ok(copied_bytes);
+        }
+        let request = String::from_utf8(request)?;
+        let (name, batch) = request.split_once(' ').ok_or("no request")?;
+        let arrays = streams.get_mut(name).ok_or("there is no such stream")?;
+        let array = arrays
+            .get_mut(batch.parse::<usize>()?)
+            .ok_or("there is no such batch")?;
+        let handle = array.ipc_handle(CopyOptions::new().sharing(Sharing::Required))?;
+        copied_bytes += handle.copied_bytes();
+        socket::send(stdin(), handle.bytes(), &handle.descriptors())?;
+    }
 }
 
 fn fetch(uri: &str, devices: &[Device], paths: &[String]) -> Result<()> {
@@ -80,14 +104,10 @@ fn fetch(uri: &str, devices: &[Device], paths: &[String]) -> Result<()> {
         for &device in devices {
             let name = name_of(path, device);
             let before = copies(devices)?;
-            let options = ConnectOptions::new().sharing(Sharing::Required);
-            // SAFETY: the server makes valid arrays, and does not write to them.
-            let mut stream = unsafe { Stream::connect(&format!("{uri}?name={name}"), None, options) }?;
-            let received = stream.schema()?.to_arrow_schema()?;
-            if received != *schema {
-                return Err(format!("{name}: {received}\nis not\n{schema}").into());
-            }
-            let arrays = stream.collect::<arrowdevice::Result<Vec<_>>>()?;
+            let arrays = match uri {
+                "-" => take(&name, expected.len())?,
+                _ => receive(&format!("{uri}?name={name}"), &schema)?,
+            };
             if copies(devices)? != before {
                 return Err(format!("{name}: bytes were copied").into());
             }
@@ -111,6 +131,30 @@ fn fetch(uri: &str, devices: &[Device], paths: &[String]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Gets the arrays of a stream as handles.
+fn take(name: &str, count: usize) -> Result<Vec<Array>> {
+    let mut arrays = Vec::new();
+    for batch in 0..count {
+        socket::send(stdin(), format!("{name} {batch}").as_bytes(), &[])?;
+        let (bytes, descriptors) = socket::receive(stdin())?;
+        // SAFETY: the server makes valid arrays, and does not write to them.
+        arrays.push(unsafe { IpcHandle::open(&bytes, &descriptors, CopyOptions::new()) }?);
+    }
+    Ok(arrays)
+}
+
+/// Gets the arrays of a stream from the server. It must have the schema.
+fn receive(uri: &str, expected: &SchemaRef) -> Result<Vec<Array>> {
+    let options = ConnectOptions::new().sharing(Sharing::Required);
+    // SAFETY: the server makes valid arrays, and does not write to them.
+    let mut stream = unsafe { Stream::connect(uri, None, options) }?;
+    let schema = stream.schema()?.to_arrow_schema()?;
+    if schema != **expected {
+        return Err(format!("{uri}: {schema}\nis not\n{expected}").into());
+    }
+    Ok(stream.collect::<arrowdevice::Result<_>>()?)
 }
 
 /// Returns the number of copies since the process began. Sizes that were read back to be checked do not count.
