@@ -228,7 +228,7 @@ void Worker::wrap() {
       return arrowdevice_device_wrap(ARROW_DEVICE_EXT_DEV, id, &native, &device, error);
     });
     if (wrapped.code != 0) return expect(device == nullptr, "device_wrap failed and gave a device");
-    const std::lock_guard lock(run_.wrapped_mutex);
+    const std::lock_guard lock(run_.mutex);
     run_.wrapped.push_back(device);
   }
   Item item = fresh();

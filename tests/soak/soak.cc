@@ -197,10 +197,11 @@ class Soak {
 
   // Checks that no object remains after a while, because all of them were released.
   void check_idle() {
+    wait_until_idle();
+    run_.running.clear();
     wait_for_releases();
+    wait_until_idle();
     arrowdevice_error error{};
-    const int code = arrowdevice_wait_idle(60'000'000'000, &error);
-    if (code != 0) wrong(std::string("deferred work is left: ") + error.message);
     for (auto* device : std::exchange(run_.wrapped, {})) {
       if (arrowdevice_device_unwrap(device, 60'000'000'000, &error) != 0) wrong(error.message);
     }
@@ -210,6 +211,12 @@ class Soak {
     expect_equal(run_.cpu_blocks, 0, "blocks of pools with an allocator of the program");
     expect_equal(Ledger::mistakes(), 0, "arrays that were released twice");
     expect_equal(arrowdevice::testing::live_schema_fields(), schema_fields_, "fields of schemas");
+  }
+
+  static void wait_until_idle() {
+    arrowdevice_error error{};
+    const int code = arrowdevice_wait_idle(60'000'000'000, &error);
+    if (code != 0) wrong(std::string("deferred work is left: ") + error.message);
   }
 
   // Waits until threads of streams have ended.

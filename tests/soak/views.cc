@@ -25,7 +25,9 @@ void Worker::view() {
   if (options.queue != nullptr) after_use(queue, item, outcome);
   if (outcome.code != 0) {
     expect(view == nullptr, "array_import failed and gave a view");
-    expect(std::memcmp(&before, item.array.get(), sizeof before) == 0, "array_import failed and changed its input");
+    const bool may_share = risk.brief && outcome.code == ETIMEDOUT;  // as after a copy
+    const bool is_unchanged = std::memcmp(&before, item.array.get(), sizeof before) == 0;
+    expect(is_unchanged || may_share, "array_import failed and changed its input");
     check_rows(item);
     return keep(std::move(item));
   }

@@ -53,10 +53,11 @@ struct Run {
   std::vector<Doing> doing;  // of each thread
   std::atomic<int64_t> round{0};
   std::atomic<bool> is_over{false};
-  std::atomic<int64_t> cpu_blocks{0};  // of pools with an allocator of the program
-  std::atomic<int64_t> producers{0};   // of streams
-  std::mutex wrapped_mutex;
+  std::atomic<int64_t> cpu_blocks{0};        // of pools with an allocator of the program
+  std::atomic<int64_t> producers{0};         // of streams
+  std::mutex mutex;                          // guards the members below
   std::vector<arrowdevice_device*> wrapped;  // to unwrap after all is released
+  std::vector<Array> running;                // sources of copies that ran out of time, until no work is deferred
 
   size_t place_of(const ArrowDeviceArray& array) const;
 };
@@ -120,6 +121,7 @@ class Worker {
   std::optional<Fault> some_fault();
 
   // Reads the array back and compares every row. Spoiled arrays may be unreadable.
+  void keep_until_idle(Item& item);
   void check_rows(const Item& item) const;
   int64_t bytes_of(ArrowDeviceArray& on_cpu, const ArrowSchema& type) const;
 
