@@ -188,7 +188,7 @@ class Owner {
 void connect(const char* uri, int32_t batches, Stream& stream) {
   arrowdevice_connect_options options{};
   options.struct_size = sizeof options;
-  options.most_batches = batches;
+  options.max_batches = batches;
   must(arrowdevice_stream_connect, uri, static_cast<arrowdevice_device*>(nullptr), &options, &stream.value);
 }
 

@@ -29,10 +29,10 @@ def main():
     prices = arrowdevice.to_device(prices, "cpu", copy=True, pool=pool)
     with arrowdevice.Server(URI) as server:
         server.add("bids", prices)  # every client gets the table
-        # [end]
-        process.start()
+        process.start()  # the client
         print(rows.get(), server.stats.copied_bytes)
         process.join()
+    # [end]
 
 
 if __name__ == "__main__":

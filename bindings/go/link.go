@@ -63,11 +63,13 @@ func (s serverResource) free() {
 
 // ServerOptions configure a server.
 type ServerOptions struct {
-	AnyUser     bool // clients may be of any user; those of another user get copies in memory that no other client sees
-	Isolated    bool // each client gets such copies
-	Always      bool // copies every batch
-	Never       bool // a batch that needs a copy ends its stream with ENOTSUP
-	MostClients int  // at once; 0 means 64
+	AnyUser    bool // clients may be of any user; those of another user get copies in memory that no other client sees
+	Isolated   bool // each client gets such copies
+	Never      bool // a batch that needs a copy ends its stream with ENOTSUP
+	MaxClients int  // at once; 0 means 64
+	// MaxClientBytes limits the copies that a client of another user has at once, and those of each client of an isolated
+	// server. Beyond it the client's stream fails with ENOMEM. 0 means 1 GiB.
+	MaxClientBytes int64
 }
 
 // ServerStats are statistics of a server, all since it was made except Clients.
@@ -96,9 +98,10 @@ func NewServer(uri string, options ServerOptions) (*Server, error) {
 	if options.Isolated {
 		c.flags |= C.ARROWDEVICE_LINK_ISOLATED
 	}
-	c.copy_flags = (&CopyOptions{Always: options.Always, Never: options.Never}).flags()
+	c.copy_flags = (&CopyOptions{Never: options.Never}).flags()
+	c.max_client_bytes = C.int64_t(options.MaxClientBytes)
 	var err error
-	if c.most_clients, err = int32Of(function, "options.MostClients", options.MostClients); err != nil {
+	if c.max_clients, err = int32Of(function, "options.MaxClients", options.MaxClients); err != nil {
 		return nil, err
 	}
 	address, free, err := cString(function, "address", uri)
@@ -309,11 +312,11 @@ type ConnectOptions struct {
 	Always bool
 	// Never makes a batch that needs a copy end the stream with ENOTSUP.
 	Never bool
-	// MostBatches is the number of batches that the server sends before the consumer takes the
+	// MaxBatches is the number of batches that the server sends before the consumer takes the
 	// first. 0 means 64.
-	MostBatches int
-	// MostBytes limits the bytes of these batches, but the server always sends one. 0 means 64 MiB.
-	MostBytes int64
+	MaxBatches int
+	// MaxBytes limits the bytes of these batches, but the server always sends one. 0 means 64 MiB.
+	MaxBytes int64
 	// Timeout limits Connect, and each call of Next. 0 means no limit, negative does not wait.
 	Timeout time.Duration
 }
@@ -340,14 +343,14 @@ func Connect(ctx context.Context, uri string, options ConnectOptions) (*Stream, 
 	c := C.struct_arrowdevice_connect_options{
 		struct_size: C.sizeof_struct_arrowdevice_connect_options,
 		copy_flags:  (&CopyOptions{Always: options.Always, Never: options.Never}).flags(),
-		most_bytes:  C.int64_t(options.MostBytes),
+		max_bytes:   C.int64_t(options.MaxBytes),
 		timeout_ns:  C.int64_t(options.Timeout),
 	}
 	if options.AnyUser {
 		c.flags = C.ARROWDEVICE_LINK_ANY_USER
 	}
 	var err error
-	if c.most_batches, err = int32Of(function, "options.MostBatches", options.MostBatches); err != nil {
+	if c.max_batches, err = int32Of(function, "options.MaxBatches", options.MaxBatches); err != nil {
 		return nil, err
 	}
 	uri, closeOwn := ownAddress(function, uri)

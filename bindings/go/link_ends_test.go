@@ -125,7 +125,7 @@ func TestCloseEndsStreamsAndLeavesBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	batch.Release()
-	stream := connect(t, uri, arrowdevice.ConnectOptions{MostBatches: 1})
+	stream := connect(t, uri, arrowdevice.ConnectOptions{MaxBatches: 1})
 	got, err := stream.Next(ctx)
 	if err != nil {
 		t.Fatal(err)

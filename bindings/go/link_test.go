@@ -178,7 +178,7 @@ func TestEveryClientGetsTheArraysOfAServer(t *testing.T) {
 			t.Error("the array was released")
 		}
 		for range 2 {
-			stream := connect(t, uri, arrowdevice.ConnectOptions{Never: true, MostBatches: 2, MostBytes: 1})
+			stream := connect(t, uri, arrowdevice.ConnectOptions{Never: true, MaxBatches: 2, MaxBytes: 1})
 			if schema, err := stream.Schema(ctx); err != nil || !schema.Equal(want[0].Schema()) {
 				t.Errorf("%v, %v", schema, err)
 			}
@@ -411,7 +411,7 @@ func TestOptionsOfAServerLimitAndIsolateItsClients(t *testing.T) {
 	ctx := context.Background()
 	schema, batch := numbersIn(t, shareablePool(t))
 	uri := newAddress()
-	server := serverAt(t, uri, arrowdevice.ServerOptions{AnyUser: true, Isolated: true, MostClients: 1})
+	server := serverAt(t, uri, arrowdevice.ServerOptions{AnyUser: true, Isolated: true, MaxClients: 1})
 	if err := server.AddArrays(ctx, "numbers", schema, batch); err != nil {
 		t.Fatal(err)
 	}
@@ -429,6 +429,14 @@ func TestOptionsOfAServerLimitAndIsolateItsClients(t *testing.T) {
 	}
 	_, err = arrowdevice.Connect(ctx, uri, arrowdevice.ConnectOptions{})
 	mustBe(t, "a second client", err, syscall.EBUSY)
+
+	uri = newAddress()
+	limited := serverAt(t, uri, arrowdevice.ServerOptions{Isolated: true, MaxClientBytes: 1})
+	if err := limited.AddArrays(ctx, "numbers", schema, batch); err != nil {
+		t.Fatal(err)
+	}
+	_, err = connect(t, uri, arrowdevice.ConnectOptions{}).Next(ctx)
+	mustBe(t, "a copy beyond the limit", err, syscall.ENOMEM)
 }
 
 func TestAddressesAndNumbersThatAreNotValidAreRefused(t *testing.T) {
@@ -448,9 +456,9 @@ func TestAddressesAndNumbersThatAreNotValidAreRefused(t *testing.T) {
 		mustBe(t, "Connect to "+address, err, code)
 	}
 	for _, number := range []int{-1, 1 << 32} {
-		_, err := arrowdevice.NewServer(newAddress(), arrowdevice.ServerOptions{MostClients: number})
+		_, err := arrowdevice.NewServer(newAddress(), arrowdevice.ServerOptions{MaxClients: number})
 		mustBe(t, "NewServer", err, syscall.EINVAL)
-		_, err = arrowdevice.Connect(ctx, uri, arrowdevice.ConnectOptions{MostBatches: number})
+		_, err = arrowdevice.Connect(ctx, uri, arrowdevice.ConnectOptions{MaxBatches: number})
 		mustBe(t, "Connect", err, syscall.EINVAL)
 	}
 }

@@ -106,8 +106,9 @@ ARROWDEVICE_API void arrowdevice_ipc_handle_release(struct arrowdevice_ipc_handl
  * Opens a handle of another process, or of this one. A handle may be opened several times.
  *
  * The library checks every number of the handle against the sizes that the kernel or the driver
- * reports. It checks the last offsets of texts and binaries too, and on devices with handles the
- * sizes of variadic buffers. It reads no other data. arrowdevice_array_validate() checks the rest.
+ * reports. It checks the last offsets of texts and binaries too. On devices whose buffers have no
+ * addresses, such as OpenCL, it also checks the sizes of variadic buffers. It reads no other data.
+ * arrowdevice_array_validate() checks the rest.
  *
  * The array must not be written. Memory of the CPU is mapped for reading only, so a write ends the
  * process.
@@ -126,7 +127,7 @@ ARROWDEVICE_API void arrowdevice_ipc_handle_release(struct arrowdevice_ipc_handl
  *                       - `pool`: a pool of the array's device for the copy. With NULL, the library
  *                         chooses a pool that is not shareable.
  *                       - `source_device`: the device of the array. With NULL, the device is found by
- *                         its UUID. A wrapped device is never found.
+ *                         its UUID, or by its id if it has no UUID. A wrapped device is never found.
  *                       - `timeout_ns` limits the waits for a device.
  *                       - `queue` is NULL.
  * @param out            Receives the array, which is ready. When it is released, the owner process may
@@ -138,8 +139,7 @@ ARROWDEVICE_API void arrowdevice_ipc_handle_release(struct arrowdevice_ipc_handl
  *   could make the memory smaller.
  * - EINVAL if `queue` is not NULL, or if the pool or `source_device` does not fit the array's device.
  * - ENOTSUP if the handle is of a version that the library does not read.
- * - ENODEV if this process does not see the array's device, or if the device has no UUID. The message
- *   has the UUID.
+ * - ENODEV if this process does not see the array's device. The message has its UUID or its id.
  * - ETIMEDOUT if a wait exceeds `timeout_ns`. Nothing is opened.
  * - EMFILE or ENFILE if there are no more descriptors.
  * - ENOMEM if the memory cannot be mapped, or if there is no memory for a copy.

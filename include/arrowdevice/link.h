@@ -19,11 +19,12 @@
  *
  * **Memory.** Batches in memory of a pool with ARROWDEVICE_POOL_SHAREABLE are sent without a copy.
  * Others are copied once, into such a pool. arrowdevice_server_get_stats() counts the copied bytes.
- * `ipc.h` says what a client can see and do, and what happens in a forked child.
+ * `ipc.h` says what a client can see and do.
  *
  * **Lifetime.** A client tells the server when it has released a batch. The end of a connection
  * releases the batches that its client had, also after SIGKILL. If the server ends first, the batches
- * that a client has stay valid, and the stream fails with ECONNRESET.
+ * that a client has stay valid, and the stream fails with ECONNRESET. A forked child of a client may
+ * read a batch until the parent releases it.
  *
  * **Users.** Both ends refuse a process of another user with EACCES, unless an option allows it. A
  * client of another user gets copies, in memory that no other client sees. `fd:` addresses are not
@@ -51,9 +52,17 @@ struct arrowdevice_server; /* a server; opaque */
 struct arrowdevice_server_options {
   uint32_t struct_size;
   uint32_t flags; /* ARROWDEVICE_LINK_* */
-  /** ARROWDEVICE_COPY_ALWAYS, or ARROWDEVICE_COPY_NEVER: a batch that needs a copy ends its stream with ENOTSUP. */
+  /**
+   * 0, or ARROWDEVICE_COPY_NEVER: arrowdevice_server_add_arrays() fails if it needs a copy, and a batch
+   * that needs a copy ends its stream with ENOTSUP.
+   */
   uint32_t copy_flags;
-  int32_t most_clients; /* at once; 0 means 64 */
+  int32_t max_clients; /* at once; 0 means 64 */
+  /**
+   * Limit of the copies that a client of another user has at once, and of those of each client of an
+   * isolated server. Beyond it the client's stream fails with ENOMEM. 0 means 1 GiB.
+   */
+  int64_t max_client_bytes;
 };
 
 /** Options of a client. */
@@ -65,8 +74,8 @@ struct arrowdevice_connect_options {
    * - ARROWDEVICE_COPY_NEVER: a batch that needs a copy ends the stream with ENOTSUP.
    */
   uint32_t copy_flags;
-  int32_t most_batches; /* that the server sends before the consumer takes the first; 0 means 64 */
-  int64_t most_bytes;   /* of these batches, but the server always sends one; 0 means 64 MiB */
+  int32_t max_batches; /* that the server sends before the consumer takes the first; 0 means 64 */
+  int64_t max_bytes;   /* of these batches, but the server always sends one; 0 means 64 MiB */
   /** Time-out in nanoseconds of the connection, and of each `get_next`. ARROWDEVICE_NO_TIMEOUT waits without limit. */
   int64_t timeout_ns;
 };
@@ -177,8 +186,8 @@ ARROWDEVICE_API int arrowdevice_server_get_stats(const struct arrowdevice_server
                                                  struct arrowdevice_server_stats* out, struct arrowdevice_error* error);
 
 /**
- * Destroys a server. Streams that have not ended fail with ECANCELED, or with ECONNRESET if the client
- * does not read. Batches that clients have stay
+ * Destroys a server. A client first gets the batches that were sent. Then its stream fails with
+ * ECANCELED, or with ECONNRESET if the socket had no room for that error. Batches that clients have stay
  * valid, and the arrays of the server stay in use until the clients release them.
  *
  * @param server  The server. If it is NULL, the call has no effect.
@@ -198,10 +207,19 @@ ARROWDEVICE_API void arrowdevice_server_destroy(struct arrowdevice_server* serve
  *                 this process has no device of that type, the server copies them to the CPU.
  *                 - The CPU: the server copies batches of other devices to the CPU.
  *                 - Another device: the batches are put there, as by arrowdevice_stream_to_device().
+ *                 If this process has devices of that type, but not the one of a batch, `get_next` fails
+ *                 with ENODEV.
  * @param options  Options, or NULL for the defaults.
  * @param out      Receives the stream. Its batches are ready. Memory of the CPU is mapped for reading
- *                 only. `get_next` fails with the error of the server's stream, with its text, and with
- *                 ECONNRESET if the server has ended.
+ *                 only. An error of `get_next` is final:
+ *                 - the error of the server's stream, with its text
+ *                 - ECANCELED if the server was destroyed, or the stream was cancelled
+ *                 - ECONNRESET if the server's process has ended
+ *                 - ETIMEDOUT if no batch comes within the time-out
+ *                 - ENOTSUP if a copy is necessary and ruled out
+ *                 - ENODEV if this process does not see the device of a batch
+ *                 - EMFILE or ENOMEM if this process has no room for the memory
+ *                 - ENOMEM if the server has no memory for a copy
  *
  * Errors:
  * - EINVAL if the address or an option is not valid. ENOTSUP for an address of another form.

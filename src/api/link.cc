@@ -22,12 +22,13 @@ struct arrowdevice_server {
 namespace {
 
 // Struct sizes in bytes in programs of the first release.
-constexpr uint32_t kFirstServerOptionsSize = 16;
+constexpr uint32_t kFirstServerOptionsSize = 24;
 constexpr uint32_t kFirstConnectOptionsSize = 32;
 constexpr uint32_t kFirstStatsSize = 40;
 constexpr int32_t kDefaultClients = 64;
 constexpr int32_t kDefaultBatches = 64;
 constexpr int64_t kDefaultBytes = int64_t{64} << 20;
+constexpr int64_t kDefaultClientBytes = int64_t{1} << 30;
 
 void check_flags(uint32_t flags, uint32_t known) {
   if ((flags & ~known) != 0) throw Error(EINVAL, format("options.flags has unknown bits 0x%x", flags & ~known));
@@ -45,8 +46,10 @@ link::ServerOptions read(const arrowdevice_server_options* given) {
   link::ServerOptions read;
   read.any_user = (options.flags & ARROWDEVICE_LINK_ANY_USER) != 0;
   read.is_isolated = (options.flags & ARROWDEVICE_LINK_ISOLATED) != 0;
-  read.most_clients = or_default(options.most_clients, kDefaultClients, "most_clients");
+  read.max_clients = or_default(options.max_clients, kDefaultClients, "max_clients");
+  read.max_client_bytes = or_default(options.max_client_bytes, kDefaultClientBytes, "max_client_bytes");
   read.copy = api::read_copy_flags(options.copy_flags, "options.copy_flags");
+  if (read.copy.always) throw Error(EINVAL, "options.copy_flags has COPY_ALWAYS; LINK_ISOLATED copies for each client");
   return read;
 }
 
@@ -55,8 +58,8 @@ link::ConnectOptions read(const arrowdevice_connect_options* given) {
   check_flags(options.flags, ARROWDEVICE_LINK_ANY_USER);
   link::ConnectOptions read;
   read.any_user = (options.flags & ARROWDEVICE_LINK_ANY_USER) != 0;
-  read.batches = or_default(options.most_batches, kDefaultBatches, "most_batches");
-  read.bytes = or_default(options.most_bytes, kDefaultBytes, "most_bytes");
+  read.batches = or_default(options.max_batches, kDefaultBatches, "max_batches");
+  read.bytes = or_default(options.max_bytes, kDefaultBytes, "max_bytes");
   read.timeout_ns = options.timeout_ns;
   read.copy = api::read_copy_flags(options.copy_flags, "options.copy_flags");
   return read;

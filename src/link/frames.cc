@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstring>
 #include <iterator>
-#include <thread>
 #include <utility>
 
 #include "base/checked.h"
@@ -29,6 +28,7 @@ constexpr int64_t kLongestWaitNs = 1'000'000'000;
 constexpr size_t kReadSize = 64 * 1024;
 constexpr std::chrono::microseconds kAwake(50);         // before a thread sleeps
 constexpr std::chrono::microseconds kQuickAnswer(100);  // with the time until a thread is awake
+constexpr int kSleepsAfterFailure = 63;                 // waits
 
 struct Header {
   uint32_t kind;
@@ -211,14 +211,15 @@ FrameReceiver::Read FrameReceiver::read(int socket) {
 }
 
 // The kernel needs tens of microseconds to wake a thread, which is longer than a quick answer takes. So the thread
-// stays awake for a moment, unless the last answer was slow. It yields, so that it does not hold up the one who
-// answers.
+// stays awake for a moment, unless the last answer was slow. If the answer then comes just after that moment, the next
+// waits do not stay awake. The thread does not yield: on a busy machine it would get the processor back too late.
 FrameReceiver::Read FrameReceiver::wait(int socket, const Deadline& deadline, bool may_send) {
   const auto begin = std::chrono::steady_clock::now();
   const auto waited = [&] { return std::chrono::steady_clock::now() - begin; };
-  if (!may_send && last_wait_ <= kQuickAnswer) {
+  const bool stays_awake = !may_send && last_wait_ <= kQuickAnswer && sleeps_ == 0;
+  if (sleeps_ > 0) --sleeps_;
+  if (stays_awake) {
     do {
-      std::this_thread::yield();
       const Read what = read(socket);
       last_wait_ = waited();
       if (what != Read::kNothing) return what;
@@ -226,6 +227,7 @@ FrameReceiver::Read FrameReceiver::wait(int socket, const Deadline& deadline, bo
   }
   sleep(socket, deadline, may_send);
   last_wait_ = waited();
+  if (stays_awake && last_wait_ <= kQuickAnswer) sleeps_ = kSleepsAfterFailure;
   return Read::kNothing;
 }
 

@@ -96,6 +96,7 @@ class FrameReceiver {
   size_t end_ = 0;    // of the bytes that were read
   std::deque<FileDescriptor> descriptors_;
   std::chrono::nanoseconds last_wait_{0};
+  int sleeps_ = 0;  // waits that do not stay awake
 };
 
 // -- bodies of frames ------------------------------------------------------------------------------------------------

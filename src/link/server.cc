@@ -62,7 +62,7 @@ void ServerState::remove(const std::string& name) {
 void ServerState::enter(const std::shared_ptr<Connection>& connection) {
   const std::lock_guard lock(mutex_);
   if (is_stopped_) throw Error(ECANCELED, "the server was stopped");
-  if (std::ssize(connections_) >= options.most_clients) {
+  if (std::ssize(connections_) >= options.max_clients) {
     throw Error(EBUSY, "the server has " + std::to_string(connections_.size()) + " clients, which is its limit");
   }
   connections_.insert(connection);

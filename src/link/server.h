@@ -25,7 +25,8 @@ class Connection;
 struct ServerOptions {
   bool any_user = false;
   bool is_isolated = false;  // each client has a pool of its own
-  int64_t most_clients = 0;
+  int64_t max_clients = 0;
+  int64_t max_client_bytes = 0;  // of the copies in a client's own pool
   transfer::CopyOptions copy;
 };
 

@@ -87,9 +87,12 @@ void Connection::release_producer() noexcept {
   const background::DriverCallGuard busy;
   if (!busy.is_allowed()) {
     static_cast<void>(new (std::nothrow) std::shared_ptr<Source>(std::move(source_)));
+    static_cast<void>(new (std::nothrow) schema::UniqueSchema(std::move(schema_)));
     return;
   }
   upstream_.release();
+  tree_.reset();
+  schema_ = schema::UniqueSchema();
   source_.reset();
   pools_.clear();
 }
@@ -117,8 +120,14 @@ void Connection::run() noexcept {
     if (!is_counted_) throw Error(ECANCELED, kStopped);
     begin();
   } catch (...) {
-    end_handshake(Phase::kRefused);
-    fail();
+    const auto failure = Failure::current();
+    {
+      const std::lock_guard lock(mutex_);
+      phase_ = Phase::kRefused;
+      changed_.notify_all();
+    }
+    if (source_ != nullptr) source_->put_back(*upstream_);
+    fail(failure);
     end_receiving();
     return;
   }
@@ -135,12 +144,6 @@ void Connection::begin_second() noexcept {
   work(Duty::kReceive);
 }
 
-void Connection::end_handshake(Phase phase) noexcept {
-  const std::lock_guard lock(mutex_);
-  phase_ = phase;
-  changed_.notify_all();
-}
-
 // Agrees with the client on the stream, and starts the second thread. This one then sends.
 void Connection::begin() {
   if (trust_ == Trust::kSameUser) check_same_user(socket_.get(), "the client");
@@ -153,14 +156,14 @@ void Connection::begin() {
   source_.reset();
   const bool is_on_cpu = upstream_->device_type == ARROW_DEVICE_CPU;
   if (converts_ || (start.on_cpu != 0 && !is_on_cpu)) copy_to_cpu();
-  begin_producing();
+  const std::lock_guard lock(mutex_);
+  if (is_stopping_) throw Error(ECANCELED, kStopped);
+  window_ = start;
+  is_producing_ = true;
+  has_sending_thread_ = true;
   is_counted_ = false;  // produce() counts from now on
-  {
-    const std::lock_guard lock(mutex_);
-    window_ = start;
-    has_sending_thread_ = true;
-  }
-  end_handshake(Phase::kStream);
+  phase_ = Phase::kStream;
+  changed_.notify_all();
 }
 
 void Connection::open_stream(const Hello& hello) {
@@ -217,6 +220,8 @@ void Connection::check_copying() {
 // Puts the batches on the CPU, because the client cannot open them where they are.
 void Connection::copy_to_cpu() {
   check_copying();
+  log(LogLevel::kDebug, converts_ ? "a client gets copies on the CPU: the device has no memory that it can open"
+                                  : "a client gets copies on the CPU: it wants them there, or has no such device");
   auto& cpu = device::Devices::instance().cpu();
   stream::MoveOptions options;
   options.copy.pool = cpu.shareable_pool();
@@ -246,21 +251,20 @@ Connection::Duty Connection::receive() noexcept {
     }
     close();
   } catch (...) {
-    fail();
+    fail(Failure::current());
   }
   end_receiving();
   return Duty::kNone;
 }
 
 // Tells the client what has failed, and ends the connection.
-void Connection::fail() noexcept {
-  auto failure = Failure::current();
+void Connection::fail(const Failure& failure) noexcept {
+  bool is_stopped = false;
   {
     const std::lock_guard lock(mutex_);
-    if (is_stopping_) failure = Failure(ECANCELED, kStopped);
+    is_stopped = is_stopping_;
   }
-  if (source_ != nullptr) source_->put_back(*upstream_);
-  refuse(failure);
+  refuse(is_stopped ? Failure(ECANCELED, kStopped) : failure);
 }
 
 void Connection::end_receiving() noexcept {
@@ -390,7 +394,8 @@ void Connection::send_batch(ArrowDeviceArray& array) {
     copying.always = true;
     copying.pool = own_pool(device);
   }
-  auto made = make_shareable(array, *tree_, device, copying);
+  auto made = make_shareable(array, *tree_, device, copying, nullptr,
+                             is_isolated_ ? "the client sees no memory of others" : kAlwaysCopied);
   server_->count_batch(made.bytes);
   server_->count_copied(is_converted_ ? made.bytes : made.copied_bytes);
   forget_freed(device);
@@ -439,6 +444,7 @@ std::shared_ptr<device::Pool> Connection::own_pool(device::Device& device) {
     arrowdevice_pool_options options{};
     options.struct_size = sizeof options;
     options.flags = ARROWDEVICE_POOL_SHAREABLE;
+    options.max_bytes = server_->options.max_client_bytes;
     pool = std::make_shared<device::Pool>(device, options, device::Pool::kApplicationOwned);
   }
   return pool;

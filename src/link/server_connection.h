@@ -66,10 +66,9 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void run() noexcept;
   void begin();
   void begin_second() noexcept;
-  void end_handshake(Phase phase) noexcept;
   void work(Duty duty) noexcept;
   Duty receive() noexcept;
-  void fail() noexcept;
+  void fail(const Failure& failure) noexcept;
   void end_receiving() noexcept;
   void open_stream(const Hello& hello);
   void begin_producing();

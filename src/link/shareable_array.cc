@@ -45,14 +45,14 @@ std::shared_ptr<device::Pool> pool_for_copies(device::Device& device, const tran
 }  // namespace
 
 ShareableArray make_shareable(ArrowDeviceArray& inout, const schema::Tree& tree, device::Device& device,
-                              const transfer::CopyOptions& options, ArrowDeviceArray* copy) {
+                              const transfer::CopyOptions& options, ArrowDeviceArray* copy, const char* why_always) {
   if (!device.has_shareable_memory()) {
     throw Error(ENOTSUP, device.text() + " has no memory that other processes can open");
   }
   auto copying = options;
   copying.pool = pool_for_copies(device, options);
   copying.async = false;
-  std::string why = "COPY_ALWAYS is set";
+  std::string why = why_always;
   if (!options.always) {
     ShareableArray made;
     auto refused = share(inout, tree, device, options.deadline, made);

@@ -77,8 +77,8 @@ TEST_CASE("addresses that are none are refused with the reason") {
   auto options = server_options(8);
   CHECK(contains(refused_server(EINVAL, new_address(), options), "options.flags has unknown bits 0x8"));
   options = server_options();
-  options.most_clients = -1;
-  CHECK(contains(refused_server(EINVAL, new_address(), options), "options.most_clients is -1"));
+  options.max_clients = -1;
+  CHECK(contains(refused_server(EINVAL, new_address(), options), "options.max_clients is -1"));
 }
 
 TEST_CASE("a socket with a file is the user's own, and goes with the server") {
@@ -202,6 +202,18 @@ TEST_CASE("a process of another user is refused unless both sides allow it") {
   CHECK(server.stats().copied_bytes == 0);
   CHECK(answer_of(lenient) == "");
   CHECK(server.stats().copied_bytes > 0);  // the client must not see the rest of the pool's allocation
+}
+
+TEST_CASE("a server's options are checked") {
+  begin();
+  const auto refused = [](const arrowdevice_server_options& options) {
+    arrowdevice_server* server = nullptr;
+    return library_test::refused(EINVAL, arrowdevice_server_create, new_address().c_str(), &options, &server);
+  };
+  auto options = server_options();
+  options.max_client_bytes = -1;
+  CHECK(refused(options) == "options.max_client_bytes is -1");
+  CHECK(contains(refused(server_options(0, ARROWDEVICE_COPY_ALWAYS)), "LINK_ISOLATED copies for each client"));
 }
 
 TEST_CASE("an isolated client sees no memory of others") {

@@ -15,6 +15,21 @@ namespace {
 
 using namespace link_test;  // NOLINT: what every line of these tests is written with
 
+// Releases no batch. Returns those that came before the server had no memory for more.
+std::vector<Array> keep_all(DeviceStream& stream, size_t sent) {
+  std::vector<Array> kept;
+  int code = 0;
+  while (code == 0 && kept.size() < sent) {
+    kept.emplace_back();
+    code = arrowdevice_stream_get_next(stream.get(), kept.back().out(), nullptr);
+  }
+  CHECK(code == ENOMEM);
+  CHECK(contains(stream->get_last_error(stream.get()), "limit is reached"));
+  CHECK(kept.size() > 2);
+  kept.pop_back();
+  return kept;
+}
+
 TEST_CASE("errors of a producer reach the consumer with their text") {
   begin();
   const Sample sample(field("l"), kPlain);
@@ -105,7 +120,7 @@ TEST_CASE("a server that ends leaves the batches of its clients") {
   const auto producer = batches_of(sample, 1);
   server->add("rows", stream_of(producer));
   auto options = connect_options();
-  options.most_batches = 3;
+  options.max_batches = 3;
   DeviceStream shared = connect(server->at("shared"));
   DeviceStream rows = connect(server->at("rows"), nullptr, options);
   Array kept = next(shared);
@@ -170,7 +185,7 @@ TEST_CASE("an owner that is killed leaves whole batches, and a plain error") {
   });
   REQUIRE(peer.answer() == "ready");
   auto options = connect_options();
-  options.most_batches = 1;
+  options.max_batches = 1;
   DeviceStream stream = connect(uri, nullptr, options);
   const Array first = next(stream);
   peer.kill();
@@ -212,6 +227,28 @@ TEST_CASE("a client that is killed gives its batches back") {
   CHECK(releases.reach(1));
   CHECK(used_bytes(pool) == 0);
   gate.let(100);
+}
+
+TEST_CASE("a child of a client uses a batch no longer than its parent") {
+  begin();
+  const Sample sample(field("l"), {.rows = 60'000});
+  const Pool pool = make_shareable_pool();
+  Releases releases;
+  Server server;
+  const auto producer = std::make_shared<Producer>(field("l"));
+  producer->steps.push_back({releases.count(copy(*sample.host, *sample.schema, cpu(), 0, nullptr, pool.get()))});
+  server.add("rows", stream_of(producer));
+  DeviceStream stream = connect(server.uri());
+  Array batch = next(stream);
+  const Peer child([&](int socket) {
+    say(socket, difference(sample, *batch));
+    pause();
+  });
+  CHECK(child.answer() == "");
+  CHECK(releases.released() == 0);
+  batch.reset();
+  CHECK(releases.reach(1));
+  CHECK(used_bytes(pool) == 0);
 }
 
 // In the namespace, all users of others have the same number, so the client cannot tell who the server is.
@@ -284,19 +321,29 @@ TEST_CASE("a client that never releases meets the limit of the server's pool") {
   server.add("rows", stream_of(producer));
   {
     DeviceStream stream = connect(server.uri());
-    std::vector<Array> kept;
-    int code = 0;
-    while (code == 0 && kept.size() < kSteps) {
-      kept.emplace_back();
-      code = arrowdevice_stream_get_next(stream.get(), kept.back().out(), nullptr);
-    }
-    CHECK(code == ENOMEM);
-    CHECK(contains(stream->get_last_error(stream.get()), "limit is reached"));
-    CHECK(kept.size() > 2);
+    const std::vector<Array> kept = keep_all(stream, kSteps);
     must(arrowdevice_device_set_pool, cpu(), static_cast<arrowdevice_pool*>(nullptr));
-    for (size_t i = 0; i + 1 < kept.size(); ++i) CHECK(difference(sample, *kept[i]) == "");
+    for (const Array& one : kept) CHECK(difference(sample, *one) == "");
   }
   until([&] { return used_bytes(pool) == 0; });
+}
+
+TEST_CASE("a client that sees no memory of others has a limit of its own") {
+  begin();
+  const Sample sample(field("l"), {.rows = 60'000});
+  auto options = server_options(ARROWDEVICE_LINK_ISOLATED);
+  options.max_client_bytes = 2 << 20;
+  Server server(options);
+  const auto producer = std::make_shared<Producer>(field("l"));
+  constexpr size_t kSteps = 20;
+  for (size_t i = 0; i < kSteps; ++i) producer->steps.push_back({sample.array()});
+  server.add("rows", stream_of(producer));
+  server.add("others", stream_of(batches_of(sample, stream_test::kRows)));
+  DeviceStream stream = connect(server.at("rows"));
+  const std::vector<Array> kept = keep_all(stream, kSteps);
+  for (const Array& one : kept) CHECK(difference(sample, *one) == "");
+  DeviceStream other = connect(server.at("others"));
+  CHECK(difference_of_rest(sample, stream_test::kRows, other) == "");
 }
 
 TEST_CASE("a forked child keeps nothing of its parent's server") {

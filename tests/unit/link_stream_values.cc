@@ -100,7 +100,7 @@ TEST_CASE("a server sends no more than the client has room for") {
   const auto producer = batches_of(sample, 1);
   server.add("rows", stream_of(producer));
   auto options = connect_options();
-  options.most_batches = kWindow;
+  options.max_batches = kWindow;
   DeviceStream stream = connect(server.uri(), nullptr, options);
   until([&] { return producer->calls == kWindow; });
   for (int64_t taken = 1; taken < 20; ++taken) {
@@ -110,8 +110,8 @@ TEST_CASE("a server sends no more than the client has room for") {
   stream.reset();
   const auto bytes = batches_of(sample, 1);
   server.add("bytes", stream_of(bytes));
-  options.most_batches = 0;
-  options.most_bytes = 3 * 8;
+  options.max_batches = 0;
+  options.max_bytes = 3 * 8;
   DeviceStream bounded = connect(server.at("bytes"), nullptr, options);
   for (int64_t taken = 1; taken < 20; ++taken) {
     const Array array = next(bounded);
@@ -129,7 +129,7 @@ TEST_CASE("a consumer gets thousands of batches one at a time") {
   Server server;
   server.add("rows", stream_of(batches_of(sample, 1)));
   auto options = connect_options();
-  options.most_batches = 1;
+  options.max_batches = 1;
   DeviceStream stream = connect(server.uri(), nullptr, options);
   CHECK(difference_of_rest(sample, 1, stream) == "");
 }

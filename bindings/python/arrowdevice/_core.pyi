@@ -159,7 +159,7 @@ class Stream:
 
 class Server:
     @staticmethod
-    def create(uri: str, flags: int, copy_flags: int, most_clients: int) -> Server: ...
+    def create(uri: str, flags: int, copy_flags: int, max_clients: int, max_client_bytes: int) -> Server: ...
     def add_stream(self, name: str, stream: Stream) -> None: ...
     def add_arrays(self, name: str, schema: Schema, arrays: list[Array]) -> None: ...
     def add_source(self, name: str, source: Callable[[], Stream]) -> None: ...
@@ -174,8 +174,8 @@ def connect(
     device: Device | None,
     flags: int,
     copy_flags: int,
-    most_batches: int,
-    most_bytes: int,
+    max_batches: int,
+    max_bytes: int,
     timeout_ns: int,
 ) -> Stream: ...
 

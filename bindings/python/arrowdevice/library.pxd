@@ -141,14 +141,15 @@ cdef extern from "arrowdevice/arrowdevice.h" nogil:
         uint32_t struct_size
         uint32_t flags
         uint32_t copy_flags
-        int32_t most_clients
+        int32_t max_clients
+        int64_t max_client_bytes
 
     struct connect_options_t "arrowdevice_connect_options":
         uint32_t struct_size
         uint32_t flags
         uint32_t copy_flags
-        int32_t most_batches
-        int64_t most_bytes
+        int32_t max_batches
+        int64_t max_bytes
         int64_t timeout_ns
 
     struct server_stats_t "arrowdevice_server_stats":

@@ -54,7 +54,7 @@ cdef class Server:
         self.close()
 
     @staticmethod
-    def create(str uri not None, uint32_t flags, uint32_t copy_flags, int32_t most_clients):
+    def create(str uri not None, uint32_t flags, uint32_t copy_flags, int32_t max_clients, int64_t max_client_bytes):
         cdef Server out = Server.__new__(Server)
         cdef bytes address = uri.encode()
         cdef const char* c_uri = address
@@ -65,7 +65,8 @@ cdef class Server:
         options.struct_size = sizeof(options)
         options.flags = flags
         options.copy_flags = copy_flags
-        options.most_clients = most_clients
+        options.max_clients = max_clients
+        options.max_client_bytes = max_client_bytes
         with nogil:
             code = arrowdevice_server_create(c_uri, &options, &out.pointer, &error)
         check(code, &error)
@@ -159,8 +160,8 @@ cdef class Server:
         return self.pointer is NULL
 
 
-def connect(str uri not None, Device device, uint32_t flags, uint32_t copy_flags, int32_t most_batches,
-            int64_t most_bytes, int64_t timeout_ns):
+def connect(str uri not None, Device device, uint32_t flags, uint32_t copy_flags, int32_t max_batches,
+            int64_t max_bytes, int64_t timeout_ns):
     """Returns a stream of a server in another process."""
     cdef Stream out = Stream.__new__(Stream)
     cdef bytes address = uri.encode()
@@ -173,8 +174,8 @@ def connect(str uri not None, Device device, uint32_t flags, uint32_t copy_flags
     options.struct_size = sizeof(options)
     options.flags = flags
     options.copy_flags = copy_flags
-    options.most_batches = most_batches
-    options.most_bytes = most_bytes
+    options.max_batches = max_batches
+    options.max_bytes = max_bytes
     options.timeout_ns = timeout_ns
     with nogil:
         signals_begin()

@@ -34,8 +34,10 @@ class Server:
     :param uri: The address: `unix:/PATH`, `unix:@NAME`, or `fd:NUMBER` for a connected socket of the program.
     :param any_user: Processes of other users may connect. They get copies in memory that no other client sees.
     :param isolated: Every client gets such copies.
-    :param copy: True copies every batch. False refuses a batch that needs a copy: its stream ends with an error.
-    :param clients: The most clients at once, 0 for the default.
+    :param copy: False refuses a batch that needs a copy: its stream ends with an error. True is refused.
+    :param max_clients: Limit of the clients at once. 0 means 64.
+    :param max_client_bytes: Limit of the copies that a client of another user has at once, and of those of each client of
+        an isolated server. Beyond it the client's stream fails with OutOfMemoryError. 0 means 1 GiB.
 
     >>> import arrowdevice, pyarrow
     >>> table = pyarrow.table({"price": [1.5, 2.5]})
@@ -55,10 +57,11 @@ class Server:
         any_user: bool = False,
         isolated: bool = False,
         copy: bool | None = None,
-        clients: int = 0,
+        max_clients: int = 0,
+        max_client_bytes: int = 0,
     ) -> None:
         flags = (_core.LINK_ANY_USER if any_user else 0) | (_core.LINK_ISOLATED if isolated else 0)
-        self._core = _core.Server.create(uri, flags, copy_flags(copy), clients)
+        self._core = _core.Server.create(uri, flags, copy_flags(copy), max_clients, max_client_bytes)
         self._uri = uri
 
     def add(self, name: str, obj: Any) -> None:
@@ -125,8 +128,8 @@ def connect(
     copy: bool | None = None,
     timeout: float | None = None,
     any_user: bool = False,
-    batches: int = 0,
-    bytes: int = 0,
+    max_batches: int = 0,
+    max_bytes: int = 0,
 ) -> Stream:
     """Returns a stream of a server in another process.
 
@@ -138,9 +141,9 @@ def connect(
     :param copy: True copies each batch into memory that no other process can open. False refuses copies.
     :param timeout: Limits the connection, and each read of a batch, in seconds.
     :param any_user: The server may be a process of another user.
-    :param batches: The most batches that the server sends before the first is read, 0 for the default.
-    :param bytes: The most bytes of these batches, 0 for the default.
+    :param max_batches: Limit of the batches that the server sends before the first is read. 0 means 64.
+    :param max_bytes: Limit of the bytes of these batches, but the server always sends one. 0 means 64 MiB.
     """
     to = None if device is None else find_device(device)._core
     flags = _core.LINK_ANY_USER if any_user else 0
-    return Stream._wrap(_core.connect(uri, to, flags, copy_flags(copy), batches, bytes, nanoseconds(timeout)))
+    return Stream._wrap(_core.connect(uri, to, flags, copy_flags(copy), max_batches, max_bytes, nanoseconds(timeout)))

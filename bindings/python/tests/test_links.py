@@ -145,6 +145,15 @@ def test_copies_can_be_ruled_out(batch, uri):
             next(stream)
 
 
+def test_copies_of_an_isolated_client_are_limited(batch, uri):
+    with ad.Server(uri, isolated=True, max_client_bytes=1) as server:
+        server.add("rows", batch)
+        with ad.connect(uri) as stream, pytest.raises(ad.OutOfMemoryError, match="limit is reached"):
+            next(stream)
+    with pytest.raises(ad.Error, match="LINK_ISOLATED copies for each client"):
+        ad.Server(uri, copy=True)
+
+
 def test_a_read_waits_for_a_limited_time(uri):
     ours, theirs = socket.socketpair()
     with ours, theirs, pytest.raises(ad.DeviceTimeoutError):
@@ -172,7 +181,7 @@ def test_batches_stay_when_the_server_is_killed(uri):
     process = context.Process(target=serve_and_wait, args=(uri, ready))
     process.start()
     assert ready.get(timeout=60)
-    stream = ad.connect(uri, batches=1)
+    stream = ad.connect(uri, max_batches=1)
     batch = next(stream)
     process.kill()
     process.join(60)

@@ -887,22 +887,26 @@ pub struct arrowdevice_server {
 pub struct arrowdevice_server_options {
     pub struct_size: u32,
     pub flags: u32,
-    #[doc = "ARROWDEVICE\\_COPY\\_ALWAYS, or ARROWDEVICE\\_COPY\\_NEVER: a batch that needs a copy ends its stream with ENOTSUP."]
+    #[doc = "0, or ARROWDEVICE\\_COPY\\_NEVER: arrowdevice\\_server\\_add\\_arrays() fails if it needs a copy, and a batch\nthat needs a copy ends its stream with ENOTSUP."]
     pub copy_flags: u32,
-    pub most_clients: i32,
+    pub max_clients: i32,
+    #[doc = "Limit of the copies that a client of another user has at once, and of those of each client of an\nisolated server. Beyond it the client's stream fails with ENOMEM. 0 means 1 GiB."]
+    pub max_client_bytes: i64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of arrowdevice_server_options"][::core::mem::size_of::<arrowdevice_server_options>() - 16usize];
-    ["Alignment of arrowdevice_server_options"][::core::mem::align_of::<arrowdevice_server_options>() - 4usize];
+    ["Size of arrowdevice_server_options"][::core::mem::size_of::<arrowdevice_server_options>() - 24usize];
+    ["Alignment of arrowdevice_server_options"][::core::mem::align_of::<arrowdevice_server_options>() - 8usize];
     ["Offset of field: arrowdevice_server_options::struct_size"]
         [::core::mem::offset_of!(arrowdevice_server_options, struct_size) - 0usize];
     ["Offset of field: arrowdevice_server_options::flags"]
         [::core::mem::offset_of!(arrowdevice_server_options, flags) - 4usize];
     ["Offset of field: arrowdevice_server_options::copy_flags"]
         [::core::mem::offset_of!(arrowdevice_server_options, copy_flags) - 8usize];
-    ["Offset of field: arrowdevice_server_options::most_clients"]
-        [::core::mem::offset_of!(arrowdevice_server_options, most_clients) - 12usize];
+    ["Offset of field: arrowdevice_server_options::max_clients"]
+        [::core::mem::offset_of!(arrowdevice_server_options, max_clients) - 12usize];
+    ["Offset of field: arrowdevice_server_options::max_client_bytes"]
+        [::core::mem::offset_of!(arrowdevice_server_options, max_client_bytes) - 16usize];
 };
 #[doc = "Options of a client."]
 #[repr(C)]
@@ -912,8 +916,8 @@ pub struct arrowdevice_connect_options {
     pub flags: u32,
     #[doc = "- ARROWDEVICE\\_COPY\\_ALWAYS: each batch is copied into memory that no other process can open.\n- ARROWDEVICE\\_COPY\\_NEVER: a batch that needs a copy ends the stream with ENOTSUP."]
     pub copy_flags: u32,
-    pub most_batches: i32,
-    pub most_bytes: i64,
+    pub max_batches: i32,
+    pub max_bytes: i64,
     #[doc = "Time-out in nanoseconds of the connection, and of each `get_next`. ARROWDEVICE\\_NO\\_TIMEOUT waits without limit."]
     pub timeout_ns: i64,
 }
@@ -927,10 +931,10 @@ const _: () = {
         [::core::mem::offset_of!(arrowdevice_connect_options, flags) - 4usize];
     ["Offset of field: arrowdevice_connect_options::copy_flags"]
         [::core::mem::offset_of!(arrowdevice_connect_options, copy_flags) - 8usize];
-    ["Offset of field: arrowdevice_connect_options::most_batches"]
-        [::core::mem::offset_of!(arrowdevice_connect_options, most_batches) - 12usize];
-    ["Offset of field: arrowdevice_connect_options::most_bytes"]
-        [::core::mem::offset_of!(arrowdevice_connect_options, most_bytes) - 16usize];
+    ["Offset of field: arrowdevice_connect_options::max_batches"]
+        [::core::mem::offset_of!(arrowdevice_connect_options, max_batches) - 12usize];
+    ["Offset of field: arrowdevice_connect_options::max_bytes"]
+        [::core::mem::offset_of!(arrowdevice_connect_options, max_bytes) - 16usize];
     ["Offset of field: arrowdevice_connect_options::timeout_ns"]
         [::core::mem::offset_of!(arrowdevice_connect_options, timeout_ns) - 24usize];
 };
@@ -1595,7 +1599,7 @@ unsafe extern "C" {
     ) -> ::core::ffi::c_int;
     #[doc = "Releases a handle. Descriptors that were sent stay open in other processes.\n\n- `handle`: The handle. If it is NULL or released, the call has no effect.\n\nThread-safety: per object. Any thread may call it. Does not block."]
     pub fn arrowdevice_ipc_handle_release(handle: *mut arrowdevice_ipc_handle);
-    #[doc = "Opens a handle of another process, or of this one. A handle may be opened several times.\n\nThe library checks every number of the handle against the sizes that the kernel or the driver\nreports. It checks the last offsets of texts and binaries too, and on devices with handles the\nsizes of variadic buffers. It reads no other data. arrowdevice\\_array\\_validate() checks the rest.\n\nThe array must not be written. Memory of the CPU is mapped for reading only, so a write ends the\nprocess.\n\n- `bytes`: The handle's bytes.\n- `size`: Number of bytes.\n- `descriptors`: The handle's descriptors in their order, with the numbers that they have in\n  this process. The library duplicates what it keeps. The caller closes them,\n  whether the call succeeds or not.\n- `n_descriptors`: Number of descriptors.\n- `options`: Options, or NULL for the defaults.\n  - ARROWDEVICE\\_COPY\\_ALWAYS: the call first copies the bytes of all buffers, as\n  they are, to memory that no other process can open. It checks the copy. The\n  memory of the owner process is not used any more when the call returns.\n  - The other flags have no effect.\n  - `pool`: a pool of the array's device for the copy. With NULL, the library\n  chooses a pool that is not shareable.\n  - `source_device`: the device of the array. With NULL, the device is found by\n  its UUID. A wrapped device is never found.\n  - `timeout_ns` limits the waits for a device.\n  - `queue` is NULL.\n- `out`: Receives the array, which is ready. When it is released, the owner process may\n  reuse the memory, unless other duplicates exist.\n- `out_schema`: Receives the type of the array. The caller releases it.\n\nErrors:\n- EINVAL if the bytes or the descriptors are not those of a handle, or if the owner process\ncould make the memory smaller.\n- EINVAL if `queue` is not NULL, or if the pool or `source_device` does not fit the array's device.\n- ENOTSUP if the handle is of a version that the library does not read.\n- ENODEV if this process does not see the array's device, or if the device has no UUID. The message\nhas the UUID.\n- ETIMEDOUT if a wait exceeds `timeout_ns`. Nothing is opened.\n- EMFILE or ENFILE if there are no more descriptors.\n- ENOMEM if the memory cannot be mapped, or if there is no memory for a copy.\n- EIO if the driver fails.\n- The general errors.\n\nThread-safety: free. If the CPU cannot read the device, the call waits until sizes are read back and\na copy is complete, or until the time-out ends."]
+    #[doc = "Opens a handle of another process, or of this one. A handle may be opened several times.\n\nThe library checks every number of the handle against the sizes that the kernel or the driver\nreports. It checks the last offsets of texts and binaries too. On devices whose buffers have no\naddresses, such as OpenCL, it also checks the sizes of variadic buffers. It reads no other data.\narrowdevice\\_array\\_validate() checks the rest.\n\nThe array must not be written. Memory of the CPU is mapped for reading only, so a write ends the\nprocess.\n\n- `bytes`: The handle's bytes.\n- `size`: Number of bytes.\n- `descriptors`: The handle's descriptors in their order, with the numbers that they have in\n  this process. The library duplicates what it keeps. The caller closes them,\n  whether the call succeeds or not.\n- `n_descriptors`: Number of descriptors.\n- `options`: Options, or NULL for the defaults.\n  - ARROWDEVICE\\_COPY\\_ALWAYS: the call first copies the bytes of all buffers, as\n  they are, to memory that no other process can open. It checks the copy. The\n  memory of the owner process is not used any more when the call returns.\n  - The other flags have no effect.\n  - `pool`: a pool of the array's device for the copy. With NULL, the library\n  chooses a pool that is not shareable.\n  - `source_device`: the device of the array. With NULL, the device is found by\n  its UUID, or by its id if it has no UUID. A wrapped device is never found.\n  - `timeout_ns` limits the waits for a device.\n  - `queue` is NULL.\n- `out`: Receives the array, which is ready. When it is released, the owner process may\n  reuse the memory, unless other duplicates exist.\n- `out_schema`: Receives the type of the array. The caller releases it.\n\nErrors:\n- EINVAL if the bytes or the descriptors are not those of a handle, or if the owner process\ncould make the memory smaller.\n- EINVAL if `queue` is not NULL, or if the pool or `source_device` does not fit the array's device.\n- ENOTSUP if the handle is of a version that the library does not read.\n- ENODEV if this process does not see the array's device. The message has its UUID or its id.\n- ETIMEDOUT if a wait exceeds `timeout_ns`. Nothing is opened.\n- EMFILE or ENFILE if there are no more descriptors.\n- ENOMEM if the memory cannot be mapped, or if there is no memory for a copy.\n- EIO if the driver fails.\n- The general errors.\n\nThread-safety: free. If the CPU cannot read the device, the call waits until sizes are read back and\na copy is complete, or until the time-out ends."]
     pub fn arrowdevice_array_open_ipc_handle(
         bytes: *const u8,
         size: i64,
@@ -1650,9 +1654,9 @@ unsafe extern "C" {
         out: *mut arrowdevice_server_stats,
         error: *mut arrowdevice_error,
     ) -> ::core::ffi::c_int;
-    #[doc = "Destroys a server. Streams that have not ended fail with ECANCELED, or with ECONNRESET if the client\ndoes not read. Batches that clients have stay\nvalid, and the arrays of the server stay in use until the clients release them.\n\n- `server`: The server. If it is NULL, the call has no effect.\n\nIn a forked child the call has no effect on the server, which is the parent's.\n\nThread-safety: per object. Waits for calls of the program's streams and sources that are running. Streams\nof the library are cancelled first."]
+    #[doc = "Destroys a server. A client first gets the batches that were sent. Then its stream fails with\nECANCELED, or with ECONNRESET if the socket had no room for that error. Batches that clients have stay\nvalid, and the arrays of the server stay in use until the clients release them.\n\n- `server`: The server. If it is NULL, the call has no effect.\n\nIn a forked child the call has no effect on the server, which is the parent's.\n\nThread-safety: per object. Waits for calls of the program's streams and sources that are running. Streams\nof the library are cancelled first."]
     pub fn arrowdevice_server_destroy(server: *mut arrowdevice_server);
-    #[doc = "Connects to a server and gets one of its streams. For an async stream, the result is an input of\narrowdevice\\_async\\_produce().\n\n- `uri`: Address, perhaps with a name.\n- `to`: Device of the batches. With NULL they are on the device where the server has them. If\n  this process has no device of that type, the server copies them to the CPU.\n  - The CPU: the server copies batches of other devices to the CPU.\n  - Another device: the batches are put there, as by arrowdevice\\_stream\\_to\\_device().\n- `options`: Options, or NULL for the defaults.\n- `out`: Receives the stream. Its batches are ready. Memory of the CPU is mapped for reading\n  only. `get_next` fails with the error of the server's stream, with its text, and with\n  ECONNRESET if the server has ended.\n\nErrors:\n- EINVAL if the address or an option is not valid. ENOTSUP for an address of another form.\n- ECONNREFUSED or ENOENT if there is no server at the address.\n- ENOENT if the server has no stream of that name. The message has the names. EBUSY if another\nclient has the stream, or if the server has too many clients.\n- EACCES if the server is of another user, or refuses this one.\n- ENODEV or ENOTSUP if a copy is necessary and ruled out.\n- ECONNRESET if the server ends meanwhile. ETIMEDOUT if the time-out ends.\n- The errors of the server's stream, and the general errors.\n\nThread-safety: free. Blocks until the server has opened its stream."]
+    #[doc = "Connects to a server and gets one of its streams. For an async stream, the result is an input of\narrowdevice\\_async\\_produce().\n\n- `uri`: Address, perhaps with a name.\n- `to`: Device of the batches. With NULL they are on the device where the server has them. If\n  this process has no device of that type, the server copies them to the CPU.\n  - The CPU: the server copies batches of other devices to the CPU.\n  - Another device: the batches are put there, as by arrowdevice\\_stream\\_to\\_device().\n  If this process has devices of that type, but not the one of a batch, `get_next` fails\n  with ENODEV.\n- `options`: Options, or NULL for the defaults.\n- `out`: Receives the stream. Its batches are ready. Memory of the CPU is mapped for reading\n  only. An error of `get_next` is final:\n  - the error of the server's stream, with its text\n  - ECANCELED if the server was destroyed, or the stream was cancelled\n  - ECONNRESET if the server's process has ended\n  - ETIMEDOUT if no batch comes within the time-out\n  - ENOTSUP if a copy is necessary and ruled out\n  - ENODEV if this process does not see the device of a batch\n  - EMFILE or ENOMEM if this process has no room for the memory\n  - ENOMEM if the server has no memory for a copy\n\nErrors:\n- EINVAL if the address or an option is not valid. ENOTSUP for an address of another form.\n- ECONNREFUSED or ENOENT if there is no server at the address.\n- ENOENT if the server has no stream of that name. The message has the names. EBUSY if another\nclient has the stream, or if the server has too many clients.\n- EACCES if the server is of another user, or refuses this one.\n- ENODEV or ENOTSUP if a copy is necessary and ruled out.\n- ECONNRESET if the server ends meanwhile. ETIMEDOUT if the time-out ends.\n- The errors of the server's stream, and the general errors.\n\nThread-safety: free. Blocks until the server has opened its stream."]
     pub fn arrowdevice_stream_connect(
         uri: *const ::core::ffi::c_char,
         to: *mut arrowdevice_device,

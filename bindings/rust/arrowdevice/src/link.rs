@@ -62,7 +62,8 @@ pub struct ServerOptions {
     any_user: bool,
     isolated: bool,
     sharing: Sharing,
-    most_clients: u32,
+    max_clients: u32,
+    max_client_bytes: usize,
 }
 
 impl ServerOptions {
@@ -86,7 +87,8 @@ impl ServerOptions {
     }
 
     /// Selects if batches share the memory with clients. With [`Sharing::Required`], a batch that
-    /// needs a copy ends its stream with `Unsupported`.
+    /// needs a copy ends its stream with `Unsupported`. [`Sharing::Refused`] is refused: see
+    /// [`isolated`](ServerOptions::isolated).
     #[must_use]
     pub fn sharing(mut self, sharing: Sharing) -> ServerOptions {
         self.sharing = sharing;
@@ -95,8 +97,16 @@ impl ServerOptions {
 
     /// Limits the clients at once. Another client gets `Busy`. 0 means 64.
     #[must_use]
-    pub fn most_clients(mut self, clients: u32) -> ServerOptions {
-        self.most_clients = clients;
+    pub fn max_clients(mut self, clients: u32) -> ServerOptions {
+        self.max_clients = clients;
+        self
+    }
+
+    /// Limits the copies that a client of another user has at once, and those of each client of an
+    /// isolated server. Beyond it the client's stream fails with `OutOfMemory`. 0 means 1 GiB.
+    #[must_use]
+    pub fn max_client_bytes(mut self, bytes: usize) -> ServerOptions {
+        self.max_client_bytes = bytes;
         self
     }
 
@@ -109,7 +119,8 @@ impl ServerOptions {
         sys::arrowdevice_server_options {
             flags: user_flags(self.any_user) | isolated,
             copy_flags: self.sharing.flags(),
-            most_clients: i32::try_from(self.most_clients).unwrap_or(i32::MAX),
+            max_clients: i32::try_from(self.max_clients).unwrap_or(i32::MAX),
+            max_client_bytes: count(self.max_client_bytes),
             ..sized!(arrowdevice_server_options)
         }
     }
@@ -120,8 +131,8 @@ impl ServerOptions {
 pub struct ConnectOptions {
     any_user: bool,
     sharing: Sharing,
-    most_batches: u32,
-    most_bytes: usize,
+    max_batches: u32,
+    max_bytes: usize,
     timeout: Option<Duration>,
 }
 
@@ -149,15 +160,15 @@ impl ConnectOptions {
 
     /// Limits the batches that the server sends before the consumer takes the first. 0 means 64.
     #[must_use]
-    pub fn most_batches(mut self, batches: u32) -> ConnectOptions {
-        self.most_batches = batches;
+    pub fn max_batches(mut self, batches: u32) -> ConnectOptions {
+        self.max_batches = batches;
         self
     }
 
     /// Limits the bytes of these batches, but the server always sends one. 0 means 64 MiB.
     #[must_use]
-    pub fn most_bytes(mut self, bytes: usize) -> ConnectOptions {
-        self.most_bytes = bytes;
+    pub fn max_bytes(mut self, bytes: usize) -> ConnectOptions {
+        self.max_bytes = bytes;
         self
     }
 
@@ -173,8 +184,8 @@ impl ConnectOptions {
         sys::arrowdevice_connect_options {
             flags: user_flags(self.any_user),
             copy_flags: self.sharing.flags(),
-            most_batches: i32::try_from(self.most_batches).unwrap_or(i32::MAX),
-            most_bytes: count(self.most_bytes),
+            max_batches: i32::try_from(self.max_batches).unwrap_or(i32::MAX),
+            max_bytes: count(self.max_bytes),
             timeout_ns: timeout_ns(self.timeout),
             ..sized!(arrowdevice_connect_options)
         }

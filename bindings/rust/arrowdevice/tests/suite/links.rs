@@ -408,7 +408,6 @@ fn options_select_copies() {
     for (server, is_copied) in [
         (strict(), false),
         (ServerOptions::new().any_user(true), false),
-        (ServerOptions::new().sharing(Sharing::Refused), true),
         (ServerOptions::new().isolated(true), true),
     ] {
         let served = Served::new(server);
@@ -425,22 +424,27 @@ fn options_select_copies() {
 
 #[test]
 fn options_limit_clients_and_batches() {
-    let served = Served::new(ServerOptions::new().most_clients(1));
+    let served = Served::new(ServerOptions::new().max_clients(1));
     served.server.add_source("numbers", || Ok(numbers())).unwrap();
-    let one_by_one = ConnectOptions::new().most_batches(1).most_bytes(1);
+    let one_by_one = ConnectOptions::new().max_batches(1).max_bytes(1);
     let mut stream = served.connect(one_by_one).unwrap();
     assert!(stream.next().unwrap().is_ok());
     assert!(served.server.stats().unwrap().batches <= 2);
     assert_eq!(kind(served.connect(ConnectOptions::new())), ErrorKind::Busy);
     assert_eq!(stream.map(Result::unwrap).count(), 4);
 
+    let served = Served::new(ServerOptions::new().isolated(true).max_client_bytes(1));
+    served.server.add_source("numbers", || Ok(numbers())).unwrap();
+    let mut failing = served.connect(ConnectOptions::new()).unwrap().filter_map(Result::err);
+    assert_eq!(failing.next().unwrap().kind(), ErrorKind::OutOfMemory);
+
     let served = Served::new(ServerOptions::new());
     let endless = std::iter::repeat_with(|| Ok(host(&types::numbers(0..3))));
     served.server.add_stream("numbers", produced(endless)).unwrap();
-    let stream = served.connect(ConnectOptions::new().most_batches(100)).unwrap();
+    let stream = served.connect(ConnectOptions::new().max_batches(100)).unwrap();
     assert_becomes_true("not all are sent", || served.server.stats().unwrap().batches == 100);
     drop(stream);
-    let too_many = ServerOptions::new().most_clients(u32::MAX);
+    let too_many = ServerOptions::new().max_clients(u32::MAX);
     Server::new(&new_address(), too_many).unwrap();
 }
 
@@ -471,7 +475,7 @@ fn dropping_a_server_ends_its_streams_and_keeps_their_arrays() {
     let served = served();
     let endless = std::iter::repeat_with(|| Ok(host(&types::numbers(0..3))));
     served.server.add_stream("numbers", produced(endless)).unwrap();
-    let mut stream = served.connect(ConnectOptions::new().most_batches(1)).unwrap();
+    let mut stream = served.connect(ConnectOptions::new().max_batches(1)).unwrap();
     let array = stream.next().unwrap().unwrap();
     returns(move || drop(served));
     let failure = stream.find_map(Result::err).unwrap();

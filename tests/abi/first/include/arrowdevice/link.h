@@ -18,7 +18,9 @@ struct arrowdevice_server_options {
   uint32_t flags;
 
   uint32_t copy_flags;
-  int32_t most_clients;
+  int32_t max_clients;
+
+  int64_t max_client_bytes;
 };
 
 struct arrowdevice_connect_options {
@@ -26,8 +28,8 @@ struct arrowdevice_connect_options {
   uint32_t flags;
 
   uint32_t copy_flags;
-  int32_t most_batches;
-  int64_t most_bytes;
+  int32_t max_batches;
+  int64_t max_bytes;
 
   int64_t timeout_ns;
 };
