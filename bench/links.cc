@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -110,6 +111,7 @@ ArrowDeviceArray numbers(int64_t bytes) {
 struct Repeating {
   ArrowDeviceArray array{};
   int64_t left = INT64_MAX;
+  int requests = -1;  // a socket: each array waits for a byte from it
 
   static int open(void* user, ArrowDeviceArrayStream* out, arrowdevice_error*) {
     *out = {};
@@ -122,6 +124,8 @@ struct Repeating {
     out->get_next = [](ArrowDeviceArrayStream* self, ArrowDeviceArray* next) {
       auto& here = *static_cast<Repeating*>(self->private_data);
       *next = {};
+      char byte = 0;
+      if (here.requests >= 0 && read(here.requests, &byte, 1) != 1) return EIO;
       return here.left-- > 0 ? arrowdevice_array_share(&here.array, next, nullptr) : 0;
     };
     out->get_last_error = [](ArrowDeviceArrayStream*) -> const char* { return nullptr; };
@@ -133,12 +137,12 @@ struct Repeating {
 // A process that offers a source until it is killed.
 class Owner {
  public:
-  Owner(int64_t bytes, bool is_shareable, int64_t batches)
+  Owner(int64_t bytes, bool is_shareable, int64_t batches, int requests = -1)
       : uri_("unix:@arrowdevice-bench-" + std::to_string(getpid())) {
     int ends[2];
     if (pipe(ends) != 0) give_up("the stream has failed");
     process_ = fork();
-    if (process_ == 0) serve(ends[1], bytes, is_shareable, batches);
+    if (process_ == 0) serve(ends[1], bytes, is_shareable, batches, requests);
     close(ends[1]);
     char byte = 0;
     if (read(ends[0], &byte, 1) != 1) give_up("the stream has failed");
@@ -153,9 +157,10 @@ class Owner {
   const char* uri() const { return uri_.c_str(); }
 
  private:
-  [[noreturn]] void serve(int ready, int64_t bytes, bool is_shareable, int64_t batches) {
+  [[noreturn]] void serve(int ready, int64_t bytes, bool is_shareable, int64_t batches, int requests) {
     Repeating source;
     source.left = batches;
+    source.requests = requests;
     source.array = numbers(bytes);
     const Schema schema;
     auto* const device = cpu();
@@ -238,9 +243,9 @@ void measure_round_trips(int runs) {
   round_trip_us = times.at(0.5);
 }
 
-// The consumer asks for one batch after the other. The server sends a batch after the request.
-void measure_requests(int64_t bytes, bool is_shareable, int runs, double bound_us) {
-  const Owner owner(bytes, is_shareable, INT64_MAX);
+// The consumer takes one batch after the other. When it takes a batch, the server sends the next one.
+void measure_batches_in_turn(int64_t bytes, int runs) {
+  const Owner owner(bytes, true, INT64_MAX);
   Stream stream;
   connect(owner.uri(), 1, stream);
   Times times;
@@ -250,6 +255,26 @@ void measure_requests(int64_t bytes, bool is_shareable, int runs, double bound_u
     next(stream, array);
     if (i >= 2) times.values.push_back(microseconds_since(begin));
   }
+  print(with_size("next batch, mapping cached", bytes), times);
+}
+
+// The producer sleeps until the consumer requests a batch by a byte on a socket.
+void measure_requests(int64_t bytes, bool is_shareable, int runs, double bound_us) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) give_up("there is no socket");
+  const Owner owner(bytes, is_shareable, INT64_MAX, ends[1]);
+  Stream stream;
+  connect(owner.uri(), 1, stream);
+  Times times;
+  for (int i = 0; i < runs + 2; ++i) {
+    const auto begin = Clock::now();
+    if (write(ends[0], "x", 1) != 1) give_up("the socket has failed");
+    Array array;
+    next(stream, array);
+    if (i >= 2) times.values.push_back(microseconds_since(begin));
+  }
+  close(ends[0]);
+  close(ends[1]);
   print(with_size(is_shareable ? "request, mapping cached" : "request, copied", bytes), times, bound_us);
 }
 
@@ -309,6 +334,7 @@ void measure(bool is_quick) {
   for (const int64_t bytes : {int64_t{8000}, int64_t{64} << 10, int64_t{64} << 20, int64_t{1} << 30}) {
     if (is_quick && bytes > 64 << 20) continue;
     measure_requests(bytes, true, runs, 60);
+    measure_batches_in_turn(bytes, runs);
     measure_connections(bytes, bytes < 1 << 30 ? runs / 4 : few);
   }
   measure_requests(8000, false, runs, 60);
