@@ -278,7 +278,8 @@ void measure_requests(int64_t bytes, bool is_shareable, int runs, double bound_u
   print(with_size(is_shareable ? "request, mapping cached" : "request, copied", bytes), times, bound_us);
 }
 
-// The consumer connects anew for each array, so the memory is mapped anew.
+// The consumer connects anew for each array, so the memory is mapped anew. The server sends the first batch when the
+// handshake has ended.
 void measure_connections(int64_t bytes, int runs) {
   const Owner owner(bytes, true, INT64_MAX);
   Times connecting, getting, first_sum, second_sum;
@@ -301,8 +302,8 @@ void measure_connections(int64_t bytes, int runs) {
       times->values.push_back(microseconds_since(summing));
     }
   }
-  print(with_size("first request of a connection", bytes), getting, 100);
-  print(with_size("connection and first request", bytes), connecting);
+  print(with_size("first batch of a connection", bytes), getting, 100);
+  print(with_size("connection and first batch", bytes), connecting);
   print(with_size("first sum", bytes), first_sum);
   print(with_size("second sum", bytes), second_sum);
 }

@@ -67,8 +67,9 @@ type ServerOptions struct {
 	Isolated   bool // each client gets such copies
 	Never      bool // a batch that needs a copy ends its stream with ENOTSUP
 	MaxClients int  // at once; 0 means 64
-	// MaxClientBytes limits the copies that a client of another user has at once, and those of each client of an isolated
-	// server. Beyond it the client's stream fails with ENOMEM. 0 means 1 GiB.
+	// MaxClientBytes limits the bytes of copies that one connection has in use on one device. It applies to clients of
+	// another user, and to all clients of an isolated server. Beyond it the client's stream fails with ENOMEM. 0 means
+	// 1 GiB.
 	MaxClientBytes int64
 }
 

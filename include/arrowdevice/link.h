@@ -22,9 +22,9 @@
  * `ipc.h` says what a client can see and do.
  *
  * **Lifetime.** A client tells the server when it has released a batch. The end of a connection
- * releases the batches that its client had, also after SIGKILL. If the server ends first, the batches
- * that a client has stay valid, and the stream fails with ECONNRESET. A forked child of a client may
- * read a batch until the parent releases it.
+ * releases the batches that its client had, also after SIGKILL. If the server's process ends first, the
+ * batches that a client has stay valid, and the stream fails with ECONNRESET. A forked child of a client
+ * may read a batch until the parent releases it.
  *
  * **Users.** Both ends refuse a process of another user with EACCES, unless an option allows it. A
  * client of another user gets copies, in memory that no other client sees. `fd:` addresses are not
@@ -53,14 +53,15 @@ struct arrowdevice_server_options {
   uint32_t struct_size;
   uint32_t flags; /* ARROWDEVICE_LINK_* */
   /**
-   * 0, or ARROWDEVICE_COPY_NEVER: arrowdevice_server_add_arrays() fails if it needs a copy, and a batch
-   * that needs a copy ends its stream with ENOTSUP.
+   * With ARROWDEVICE_COPY_NEVER, arrowdevice_server_add_arrays() fails if it needs a copy, and a batch
+   * that needs a copy ends its stream with ENOTSUP. ARROWDEVICE_COPY_ALWAYS is refused.
    */
   uint32_t copy_flags;
   int32_t max_clients; /* at once; 0 means 64 */
   /**
-   * Limit of the copies that a client of another user has at once, and of those of each client of an
-   * isolated server. Beyond it the client's stream fails with ENOMEM. 0 means 1 GiB.
+   * Limit of the bytes of copies that one connection has in use on one device. It applies to clients
+   * of another user, and to all clients of an isolated server. Beyond it the client's stream fails
+   * with ENOMEM. 0 means 1 GiB.
    */
   int64_t max_client_bytes;
 };
@@ -76,7 +77,10 @@ struct arrowdevice_connect_options {
   uint32_t copy_flags;
   int32_t max_batches; /* that the server sends before the consumer takes the first; 0 means 64 */
   int64_t max_bytes;   /* of these batches, but the server always sends one; 0 means 64 MiB */
-  /** Time-out in nanoseconds of the connection, and of each `get_next`. ARROWDEVICE_NO_TIMEOUT waits without limit. */
+  /**
+   * Time-out in nanoseconds of the connection, and of each `get_next`. ARROWDEVICE_NO_TIMEOUT waits
+   * without limit. With ARROWDEVICE_POLL a connection always fails, because it has to wait.
+   */
   int64_t timeout_ns;
 };
 
@@ -214,10 +218,12 @@ ARROWDEVICE_API void arrowdevice_server_destroy(struct arrowdevice_server* serve
  *                 only. An error of `get_next` is final:
  *                 - the error of the server's stream, with its text
  *                 - ECANCELED if the server was destroyed, or the stream was cancelled
- *                 - ECONNRESET if the server's process has ended
+ *                 - ECONNRESET if the server's process has ended, or was destroyed and the socket had
+ *                   no room for that error
  *                 - ETIMEDOUT if no batch comes within the time-out
  *                 - ENOTSUP if a copy is necessary and ruled out
- *                 - ENODEV if this process does not see the device of a batch
+ *                 - ENODEV if this process does not see the device of a batch, or is a forked child
+ *                 - EINVAL if a message of the server is not valid
  *                 - EMFILE or ENOMEM if this process has no room for the memory
  *                 - ENOMEM if the server has no memory for a copy
  *

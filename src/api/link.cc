@@ -49,7 +49,9 @@ link::ServerOptions read(const arrowdevice_server_options* given) {
   read.max_clients = or_default(options.max_clients, kDefaultClients, "max_clients");
   read.max_client_bytes = or_default(options.max_client_bytes, kDefaultClientBytes, "max_client_bytes");
   read.copy = api::read_copy_flags(options.copy_flags, "options.copy_flags");
-  if (read.copy.always) throw Error(EINVAL, "options.copy_flags has COPY_ALWAYS; LINK_ISOLATED copies for each client");
+  if (read.copy.always)
+    throw Error(EINVAL,
+                "options.copy_flags has COPY_ALWAYS (expected 0 or COPY_NEVER; LINK_ISOLATED copies for each client)");
   return read;
 }
 

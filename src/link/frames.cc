@@ -216,7 +216,7 @@ FrameReceiver::Read FrameReceiver::read(int socket) {
 FrameReceiver::Read FrameReceiver::wait(int socket, const Deadline& deadline, bool may_send) {
   const auto begin = std::chrono::steady_clock::now();
   const auto waited = [&] { return std::chrono::steady_clock::now() - begin; };
-  const bool stays_awake = !may_send && last_wait_ <= kQuickAnswer && sleeps_ == 0;
+  const bool stays_awake = !may_send && last_wait_ <= kQuickAnswer && sleeps_ == 0 && deadline.left() >= 0;
   if (sleeps_ > 0) --sleeps_;
   if (stays_awake) {
     do {

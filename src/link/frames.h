@@ -69,12 +69,13 @@ class FrameReceiver {
   // bytes that are no frames, and EMFILE if descriptors were lost.
   template <typename BeforeWait>
   std::optional<Frame> receive(int socket, const Deadline& deadline, const BeforeWait& before_wait) {
-    for (;;) {
+    for (bool is_late = false;;) {
       if (auto frame = take()) return frame;
+      if (is_late) refuse_late();
       Read what = read(socket);
       if (what == Read::kNothing) what = wait(socket, deadline, before_wait());
       if (what == Read::kEnd) return std::nullopt;
-      if (what == Read::kBytes && deadline.left() < 0) refuse_late();
+      is_late = what == Read::kBytes && deadline.left() < 0;
     }
   }
 

@@ -32,6 +32,8 @@ constexpr int kLongestWaitMs = 100;
 constexpr auto kSendAgain = std::chrono::milliseconds(10);
 
 constexpr const char* kStopped = "the server was stopped";
+constexpr const char* kOwnCopies =
+    "the client needs copies of its own, because it is of another user or the server isolates its clients";
 
 bool nothing_to_send() noexcept { return false; }
 
@@ -86,8 +88,7 @@ void Connection::stop() noexcept {
 void Connection::release_producer() noexcept {
   const background::DriverCallGuard busy;
   if (!busy.is_allowed()) {
-    static_cast<void>(new (std::nothrow) std::shared_ptr<Source>(std::move(source_)));
-    static_cast<void>(new (std::nothrow) schema::UniqueSchema(std::move(schema_)));
+    static_cast<void>(new (std::nothrow) std::shared_ptr<Connection>(shared_from_this()));
     return;
   }
   upstream_.release();
@@ -144,7 +145,8 @@ void Connection::begin_second() noexcept {
   work(Duty::kReceive);
 }
 
-// Agrees with the client on the stream, and starts the second thread. This one then sends.
+// Agrees with the client on the stream, and starts the second thread. The calling thread then sends, and the second one
+// receives.
 void Connection::begin() {
   if (trust_ == Trust::kSameUser) check_same_user(socket_.get(), "the client");
   const auto from_client = [this](FrameKind kind) {
@@ -220,8 +222,9 @@ void Connection::check_copying() {
 // Puts the batches on the CPU, because the client cannot open them where they are.
 void Connection::copy_to_cpu() {
   check_copying();
-  log(LogLevel::kDebug, converts_ ? "a client gets copies on the CPU: the device has no memory that it can open"
-                                  : "a client gets copies on the CPU: it wants them there, or has no such device");
+  log(LogLevel::kDebug, converts_
+                            ? "a client gets copies on the CPU: the device has no memory that other processes can open"
+                            : "a client gets copies on the CPU: it wants them there, or has no such device");
   auto& cpu = device::Devices::instance().cpu();
   stream::MoveOptions options;
   options.copy.pool = cpu.shareable_pool();
@@ -394,8 +397,7 @@ void Connection::send_batch(ArrowDeviceArray& array) {
     copying.always = true;
     copying.pool = own_pool(device);
   }
-  auto made = make_shareable(array, *tree_, device, copying, nullptr,
-                             is_isolated_ ? "the client sees no memory of others" : kAlwaysCopied);
+  auto made = make_shareable(array, *tree_, device, copying, nullptr, is_isolated_ ? kOwnCopies : kAlwaysCopied);
   server_->count_batch(made.bytes);
   server_->count_copied(is_converted_ ? made.bytes : made.copied_bytes);
   forget_freed(device);

@@ -2,7 +2,7 @@
 // A server's end of a connection. One thread receives from the client. Another thread calls the producer and sends its
 // batches, so that a producer that waits does not keep the arrays that the client has released. If the sending thread
 // waits for room and the client reports some, the threads change places. The batch does not wait until the other thread
-// is awake. Every wait for the socket first stays awake for a moment (FrameReceiver).
+// is awake. A wait for the client stays awake for a moment, if the last answer was quick (FrameReceiver).
 #pragma once
 
 #include <deque>
@@ -94,12 +94,13 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   const std::shared_ptr<ServerState> server_;
   const Trust trust_;
   ClosedInChildren socket_;
-  FrameReceiver receiver_{FrameReceiver::From::kClient};  // of the thread that receives
-  bool is_counted_ = false;                               // among the threads that call the program
+  FrameReceiver receiver_{
+      FrameReceiver::From::kClient};  // of the thread that receives, and of the first one during the handshake
+  bool is_counted_ = false;           // among the threads that call the program
 
   std::shared_ptr<Source> source_;  // until the client asks for batches
 
-  // The thread that sends uses these. The first thread uses them before there is a second one.
+  // The thread that sends uses these. The first thread uses them during the handshake.
   stream::Upstream<ArrowDeviceArrayStream> upstream_;
   schema::UniqueSchema schema_;
   std::optional<schema::Tree> tree_;

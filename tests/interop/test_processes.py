@@ -157,6 +157,8 @@ def server(request, files):
 
 
 def fetch(language, uri, paths, handles=subprocess.DEVNULL):
+    if handles != subprocess.DEVNULL:
+        os.set_blocking(handles.fileno(), True)  # Go has changed that
     program, its_environment = peer(language)
     return subprocess.run([*program, "fetch", uri, ",".join(devices()), *paths], env=its_environment,
                           stdin=handles, capture_output=True, text=True, timeout=SECONDS)  # fmt: skip

@@ -46,6 +46,7 @@ bool Worker::move(Item& item, size_t to) {
     copying.options.flags |= ARROWDEVICE_COPY_NEVER;
     copying.risk.shares = true;
   }
+  copying.risk.moves = true;
   Array out;
   const Outcome outcome = fill("array_to_device", copying.risk, item, out, [&](auto* filled, auto* error) {
     return arrowdevice_array_to_device(item.array.get(), &item.type(), at(to).device, &copying.options, filled, error);
@@ -105,7 +106,8 @@ void Worker::chain() {
 
 void Worker::to_host() {
   Item item = take();
-  const auto copying = some_copying(item, 0);
+  auto copying = some_copying(item, 0);
+  copying.risk.moves = true;
   Array out;
   const Outcome outcome = fill("array_to_host", copying.risk, item, out, [&](auto* filled, auto* error) {
     return arrowdevice_array_to_host(item.array.get(), &item.type(), &copying.options, &filled->array, error);

@@ -67,6 +67,7 @@ struct Risk {
   bool spoiled = false;   // an event of its input failed
   bool full = false;      // no memory on the device or in the pool
   bool brief = false;     // it has a short timeout
+  bool moves = false;     // it takes its input, which may become a shared owner if the time is over
   bool shares = false;    // it must not copy
   bool streamed = false;  // threads of the library work for it
   int also = 0;           // another code that it may fail with
@@ -102,8 +103,9 @@ class Worker {
   // Makes a call that may carry a fault. Throws Wrong if it fails for a reason other than the fault or its
   // risks.
   Outcome call(const char* name, const Risk& risk, const Call& make);
-  // Makes a call like call() that returns an array. After a failure `input` is unchanged and `out` is
-  // released. Repeats the call until it succeeds or is given up; the code of the outcome shows which.
+  // Makes a call like call() that returns an array. After a failure `input` is unchanged, except for that
+  // risk, and `out` is released. Repeats the call until it succeeds or is given up; the code of the outcome shows
+  // which.
   Outcome fill(const char* name, const Risk& risk, Item& input, Array& out, const Fill& make);
   // Make a call that must succeed, without a fault.
   template <typename... Arguments>
@@ -120,8 +122,9 @@ class Worker {
              const arrowdevice_error& error) const;
   std::optional<Fault> some_fault();
 
-  // Reads the array back and compares every row. Spoiled arrays may be unreadable.
+  // Keeps the memory of an array until no work is deferred.
   void keep_until_idle(Item& item);
+  // Reads the array back and compares every row. Spoiled arrays may be unreadable.
   void check_rows(const Item& item) const;
   int64_t bytes_of(ArrowDeviceArray& on_cpu, const ArrowSchema& type) const;
 

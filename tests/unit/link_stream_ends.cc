@@ -328,7 +328,7 @@ TEST_CASE("a client that never releases meets the limit of the server's pool") {
   until([&] { return used_bytes(pool) == 0; });
 }
 
-TEST_CASE("a client that sees no memory of others has a limit of its own") {
+TEST_CASE("an isolated client gets ENOMEM at its limit, and other clients do not") {
   begin();
   const Sample sample(field("l"), {.rows = 60'000});
   auto options = server_options(ARROWDEVICE_LINK_ISOLATED);

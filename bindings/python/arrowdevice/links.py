@@ -36,8 +36,9 @@ class Server:
     :param isolated: Every client gets such copies.
     :param copy: False refuses a batch that needs a copy: its stream ends with an error. True is refused.
     :param max_clients: Limit of the clients at once. 0 means 64.
-    :param max_client_bytes: Limit of the copies that a client of another user has at once, and of those of each client of
-        an isolated server. Beyond it the client's stream fails with OutOfMemoryError. 0 means 1 GiB.
+    :param max_client_bytes: Limit of the bytes of copies that one connection has in use on one device. It applies to
+        clients of another user, and to all clients of an isolated server. Beyond it the client's stream fails with
+        OutOfMemoryError. 0 means 1 GiB.
 
     >>> import arrowdevice, pyarrow
     >>> table = pyarrow.table({"price": [1.5, 2.5]})

@@ -74,7 +74,7 @@ static void add(struct arrowdevice_server* server, const struct place* place, st
   must(arrowdevice_server_add_arrays(server, stream->name, &stream->type, stream->arrays, stream->n, &error));
 }
 
-/* Gives handles of the arrays, until nobody requests them any more. Returns the number of copied bytes. */
+/* Answers requests for handles of the arrays until the socket ends. Returns the number of copied bytes. */
 static int64_t give(void) {
   struct arrowdevice_copy_options options = {.struct_size = sizeof options, .flags = ARROWDEVICE_COPY_NEVER};
   struct arrowdevice_ipc_handle handle;

@@ -44,7 +44,7 @@ struct Stream {
   std::vector<ad::DeviceArray> arrays;
 };
 
-// Gives handles of the arrays, until nobody requests them any more. Returns the number of copied bytes.
+// Answers requests for handles of the arrays until the socket ends. Returns the number of copied bytes.
 int64_t give(std::map<std::string, Stream>& streams) {
   auto options = ad::copy_options();
   options.flags = ARROWDEVICE_COPY_NEVER;

@@ -23,7 +23,7 @@ func socket() (*net.UnixConn, error) {
 	return connection.(*net.UnixConn), nil
 }
 
-// give gives handles of the arrays, until nobody requests them any more. It returns the number of copied bytes.
+// give answers requests for handles of the arrays until the socket ends. It returns the number of copied bytes.
 func give(ctx context.Context, streams map[string][]*arrowdevice.Array) (int64, error) {
 	requests, err := socket()
 	if err != nil {

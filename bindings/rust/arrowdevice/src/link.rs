@@ -102,8 +102,9 @@ impl ServerOptions {
         self
     }
 
-    /// Limits the copies that a client of another user has at once, and those of each client of an
-    /// isolated server. Beyond it the client's stream fails with `OutOfMemory`. 0 means 1 GiB.
+    /// Limits the bytes of copies that one connection has in use on one device. It applies to clients
+    /// of another user, and to all clients of an isolated server. Beyond it the client's stream fails
+    /// with `OutOfMemory`. 0 means 1 GiB.
     #[must_use]
     pub fn max_client_bytes(mut self, bytes: usize) -> ServerOptions {
         self.max_client_bytes = bytes;

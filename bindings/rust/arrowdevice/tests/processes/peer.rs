@@ -78,7 +78,7 @@ fn serve(uri: &str, devices: &[Device], paths: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Gives handles of the arrays, until nobody requests them any more. Returns the number of copied bytes.
+/// Answers requests for handles of the arrays until the socket ends. Returns the number of copied bytes.
 fn give(streams: &mut HashMap<String, Vec<Array>>) -> Result<i64> {
     let mut copied_bytes = 0;
     loop {
