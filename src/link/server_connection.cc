@@ -37,15 +37,24 @@ constexpr const char* kOwnCopies =
 
 bool nothing_to_send() noexcept { return false; }
 
+// An object that is never destroyed, because its destruction would call a driver or the program.
+template <typename Kept>
+struct Abandoned final : public device::Deferred {
+  explicit Abandoned(Kept its_kept) : kept(std::move(its_kept)) {}
+  const Kept kept;
+};
+
+template <typename Kept>
+void abandon(Kept kept) noexcept {
+  device::DeferredWork::abandon(std::unique_ptr<device::Deferred>(new (std::nothrow) Abandoned<Kept>(std::move(kept))));
+}
+
 // Destroys owners of arrays, unless no driver may be called any more.
 template <typename Owners>
 void destroy(Owners owners) noexcept {
   if (owners.empty()) return;
   const background::DriverCallGuard busy;
-  if (!busy.is_allowed()) {
-    static_cast<void>(new (std::nothrow) Owners(std::move(owners)));
-    return;
-  }
+  if (!busy.is_allowed()) return abandon(std::move(owners));
   const device::CompletingWork completing;
   owners.clear();
 }
@@ -87,10 +96,7 @@ void Connection::stop() noexcept {
 
 void Connection::release_producer() noexcept {
   const background::DriverCallGuard busy;
-  if (!busy.is_allowed()) {
-    static_cast<void>(new (std::nothrow) std::shared_ptr<Connection>(shared_from_this()));
-    return;
-  }
+  if (!busy.is_allowed()) return abandon(shared_from_this());
   upstream_.release();
   tree_.reset();
   schema_ = schema::UniqueSchema();
