@@ -243,36 +243,32 @@ void measure_round_trips(int runs) {
   round_trip_us = times.at(0.5);
 }
 
-// The consumer takes one batch after the other. When it takes a batch, the server sends the next one.
-void measure_batches_in_turn(int64_t bytes, int runs) {
-  const Owner owner(bytes, true, INT64_MAX);
+// Gets one batch after the other, each after a byte to `requests` if that is a socket.
+Times time_batches(const Owner& owner, int requests, int runs) {
   Stream stream;
   connect(owner.uri(), 1, stream);
   Times times;
   for (int i = 0; i < runs + 2; ++i) {
     const auto begin = Clock::now();
+    if (requests >= 0 && write(requests, "x", 1) != 1) give_up("the socket has failed");
     Array array;
     next(stream, array);
     if (i >= 2) times.values.push_back(microseconds_since(begin));
   }
+  return times;
+}
+
+// When the consumer takes a batch, the server sends the next one.
+void measure_batches_in_turn(int64_t bytes, int runs) {
+  Times times = time_batches(Owner(bytes, true, INT64_MAX), -1, runs);
   print(with_size("next batch, mapping cached", bytes), times);
 }
 
-// The producer sleeps until the consumer requests a batch by a byte on a socket.
+// The producer sleeps until the consumer requests a batch.
 void measure_requests(int64_t bytes, bool is_shareable, int runs, double bound_us) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) give_up("there is no socket");
-  const Owner owner(bytes, is_shareable, INT64_MAX, ends[1]);
-  Stream stream;
-  connect(owner.uri(), 1, stream);
-  Times times;
-  for (int i = 0; i < runs + 2; ++i) {
-    const auto begin = Clock::now();
-    if (write(ends[0], "x", 1) != 1) give_up("the socket has failed");
-    Array array;
-    next(stream, array);
-    if (i >= 2) times.values.push_back(microseconds_since(begin));
-  }
+  Times times = time_batches(Owner(bytes, is_shareable, INT64_MAX, ends[1]), ends[0], runs);
   close(ends[0]);
   close(ends[1]);
   print(with_size(is_shareable ? "request, mapping cached" : "request, copied", bytes), times, bound_us);

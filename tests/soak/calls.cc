@@ -114,14 +114,18 @@ Outcome Worker::fill(const char* name, const Risk& risk, Item& input, Array& out
       return outcome;
     }
     if (has_given) wrong(std::string(name) + " failed and gave an array");
-    // Work that runs on after a time-out needs the source. A source that is moved may have become a shared owner.
-    const bool runs_on = risk.brief && outcome.code == ETIMEDOUT;
-    const bool is_unchanged = std::memcmp(&before, input.array.get(), sizeof before) == 0;
-    if (!is_unchanged && !(runs_on && risk.moves)) wrong(std::string(name) + " failed and changed its input");
-    if (runs_on) keep_until_idle(input);
+    check_unchanged(name, risk, outcome.code, before, input);
+    if (outcome.code == ETIMEDOUT) keep_until_idle(input);  // work that runs on needs the source
     check_rows(input);
     if (risk.spoiled || outcome.spoils || one_in(2)) return outcome;
   }
+}
+
+void Worker::check_unchanged(const char* name, const Risk& risk, int code, const ArrowDeviceArray& before,
+                             const Item& input) const {
+  const bool may_share = risk.moves && risk.brief && code == ETIMEDOUT;
+  const bool is_unchanged = std::memcmp(&before, input.array.get(), sizeof before) == 0;
+  if (!is_unchanged && !may_share) wrong(std::string(name) + " failed and changed its input");
 }
 
 void Worker::keep_until_idle(Item& item) {

@@ -67,7 +67,7 @@ struct Risk {
   bool spoiled = false;   // an event of its input failed
   bool full = false;      // no memory on the device or in the pool
   bool brief = false;     // it has a short timeout
-  bool moves = false;     // it takes its input, which may become a shared owner if the time is over
+  bool moves = false;     // it takes its input
   bool shares = false;    // it must not copy
   bool streamed = false;  // threads of the library work for it
   int also = 0;           // another code that it may fail with
@@ -103,9 +103,8 @@ class Worker {
   // Makes a call that may carry a fault. Throws Wrong if it fails for a reason other than the fault or its
   // risks.
   Outcome call(const char* name, const Risk& risk, const Call& make);
-  // Makes a call like call() that returns an array. After a failure `input` is unchanged, except for that
-  // risk, and `out` is released. Repeats the call until it succeeds or is given up; the code of the outcome shows
-  // which.
+  // Makes a call like call() that returns an array. After a failure, checks `input` and that `out` is
+  // released. Repeats the call until it succeeds or is given up; the code of the outcome shows which.
   Outcome fill(const char* name, const Risk& risk, Item& input, Array& out, const Fill& make);
   // Make a call that must succeed, without a fault.
   template <typename... Arguments>
@@ -122,6 +121,10 @@ class Worker {
              const arrowdevice_error& error) const;
   std::optional<Fault> some_fault();
 
+  // Checks that a call which has failed left its input as it was. A call that moves it may leave a shared owner when
+  // its time is over.
+  void check_unchanged(const char* name, const Risk& risk, int code, const ArrowDeviceArray& before,
+                       const Item& input) const;
   // Keeps the memory of an array until no work is deferred.
   void keep_until_idle(Item& item);
   // Reads the array back and compares every row. Spoiled arrays may be unreadable.

@@ -14,18 +14,17 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <span>
 
+#include "support/descriptors.h"
 #include "support/ending.h"
 
 namespace link_test {
+
+using arrowdevice::testing::receive_with_descriptors;
+using arrowdevice::testing::send_with_descriptors;
+
 namespace {
-
-constexpr size_t kMostDescriptors = 32;
-
-union Control {
-  char bytes[CMSG_SPACE(kMostDescriptors * sizeof(int))];
-  cmsghdr aligned;
-};
 
 // In a child: runs `body` and ends.
 [[noreturn]] void run(const std::function<void()>& body) {
@@ -103,20 +102,8 @@ std::string refused_open(const std::vector<uint8_t>& bytes, const std::vector<in
 
 void send_handle(int socket, const arrowdevice_ipc_handle& handle) {
   write_all(socket, &handle.size, sizeof handle.size);
-  Control control{};
-  iovec part{const_cast<uint8_t*>(handle.bytes), 1};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control.bytes;
-  const size_t size = static_cast<size_t>(handle.n_descriptors) * sizeof(int);
-  message.msg_controllen = CMSG_SPACE(size);
-  cmsghdr* const header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(size);
-  std::memcpy(CMSG_DATA(header), handle.descriptors, size);
-  expect(sendmsg(socket, &message, MSG_NOSIGNAL) == 1, "sendmsg failed");
+  const std::span descriptors(handle.descriptors, static_cast<size_t>(handle.n_descriptors));
+  expect(send_with_descriptors(socket, handle.bytes, 1, descriptors), "sendmsg failed");
   write_all(socket, handle.bytes + 1, static_cast<size_t>(handle.size) - 1);
 }
 
@@ -125,18 +112,8 @@ Received receive_handle(int socket) {
   read_all(socket, &size, sizeof size);
   Received handle;
   handle.bytes.resize(static_cast<size_t>(size));
-  Control control{};
-  iovec part{handle.bytes.data(), 1};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control.bytes;
-  message.msg_controllen = sizeof control.bytes;
-  expect(recvmsg(socket, &message, MSG_CMSG_CLOEXEC) == 1, "the other process has ended");
-  cmsghdr* const header = CMSG_FIRSTHDR(&message);
-  expect(header != nullptr && header->cmsg_type == SCM_RIGHTS, "there are no descriptors");
-  std::vector<int> numbers((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-  std::memcpy(numbers.data(), CMSG_DATA(header), numbers.size() * sizeof(int));
+  std::vector<int> numbers;
+  expect(receive_with_descriptors(socket, handle.bytes.data(), 1, numbers) == 1, "the other process has ended");
   for (const int number : numbers) handle.descriptors.emplace_back(number);
   read_all(socket, handle.bytes.data() + 1, handle.bytes.size() - 1);
   return handle;

@@ -46,8 +46,7 @@ struct Stream {
 
 // Answers requests for handles of the arrays until the socket ends. Returns the number of copied bytes.
 int64_t give(std::map<std::string, Stream>& streams) {
-  auto options = ad::copy_options();
-  options.flags = ARROWDEVICE_COPY_NEVER;
+  const auto options = ad::copy_options(ARROWDEVICE_COPY_NEVER);
   int64_t copied_bytes = 0;
   char name[LONGEST_NAME];
   int batch = 0;
