@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <utility>
 
 #include "base/condition_variable.h"
 #include "base/deadline.h"
@@ -39,6 +41,16 @@ class DeferredWork {
 
   // Abandons the work for good. Its memory is never reused.
   static void abandon(std::unique_ptr<Deferred> work) noexcept;
+
+  // Abandons an object for good, because its destructor would call a driver or the program.
+  template <typename Object>
+  static void abandon_object(Object object) noexcept {
+    struct Abandoned final : Deferred {
+      explicit Abandoned(Object its_object) : object(std::move(its_object)) {}
+      const Object object;
+    };
+    abandon(std::unique_ptr<Deferred>(new (std::nothrow) Abandoned(std::move(object))));
+  }
 
   // Throws EBUSY if the mode changes after work has been deferred.
   void set_manual(bool manual);

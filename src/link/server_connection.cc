@@ -7,19 +7,18 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <new>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
 
-#include "array/locate.h"
 #include "array/owners.h"
-#include "backend/device_types.h"
 #include "base/background.h"
 #include "base/log.h"
 #include "device/deferred.h"
 #include "device/devices.h"
-#include "stream/to_device.h"
+#include "link/shareable_array.h"
+#include "schema/build.h"
 
 namespace arrowdevice::link {
 namespace {
@@ -32,29 +31,15 @@ constexpr int kLongestWaitMs = 100;
 constexpr auto kSendAgain = std::chrono::milliseconds(10);
 
 constexpr const char* kStopped = "the server was stopped";
-constexpr const char* kOwnCopies =
-    "the client needs copies of its own, because it is of another user or the server isolates its clients";
 
 bool nothing_to_send() noexcept { return false; }
-
-// An object that is never destroyed, because its destruction would call a driver or the program.
-template <typename Kept>
-struct Abandoned final : public device::Deferred {
-  explicit Abandoned(Kept its_kept) : kept(std::move(its_kept)) {}
-  const Kept kept;
-};
-
-template <typename Kept>
-void abandon(Kept kept) noexcept {
-  device::DeferredWork::abandon(std::unique_ptr<device::Deferred>(new (std::nothrow) Abandoned<Kept>(std::move(kept))));
-}
 
 // Destroys owners of arrays, unless no driver may be called any more.
 template <typename Owners>
 void destroy(Owners owners) noexcept {
   if (owners.empty()) return;
   const background::DriverCallGuard busy;
-  if (!busy.is_allowed()) return abandon(std::move(owners));
+  if (!busy.is_allowed()) return device::DeferredWork::abandon_object(std::move(owners));
   const device::CompletingWork completing;
   owners.clear();
 }
@@ -96,12 +81,10 @@ void Connection::stop() noexcept {
 
 void Connection::release_producer() noexcept {
   const background::DriverCallGuard busy;
-  if (!busy.is_allowed()) return abandon(shared_from_this());
+  if (!busy.is_allowed()) return device::DeferredWork::abandon_object(shared_from_this());
   upstream_.release();
-  tree_.reset();
-  schema_ = schema::UniqueSchema();
+  batches_.reset();
   source_.reset();
-  pools_.clear();
 }
 
 // Releases what the client uses, because the client has ended.
@@ -161,9 +144,12 @@ void Connection::begin() {
   open_stream(read_hello(from_client(FrameKind::kHello)));
   background::start([self = shared_from_this()] { self->begin_second(); });
   const auto start = read_start(from_client(FrameKind::kStart));
+  if (upstream_->device_type != ARROW_DEVICE_CPU && (start.on_cpu != 0 || !is_openable())) {
+    log(LogLevel::kDebug, is_openable() ? "a client gets copies on the CPU: it wants them there, or has no such device"
+                                        : "a client gets copies on the CPU: it cannot open memory of the device");
+    batches_->copy_to_cpu(upstream_);
+  }
   source_.reset();
-  const bool is_on_cpu = upstream_->device_type == ARROW_DEVICE_CPU;
-  if (converts_ || (start.on_cpu != 0 && !is_on_cpu)) copy_to_cpu();
   const std::lock_guard lock(mutex_);
   if (is_stopping_) throw Error(ECANCELED, kStopped);
   window_ = start;
@@ -175,29 +161,30 @@ void Connection::begin() {
 }
 
 void Connection::open_stream(const Hello& hello) {
-  copying_ = server_->options.copy;
-  copying_.never = copying_.never || hello.never_copies;
+  const auto& options = server_->options;
+  auto copying = options.copy;
+  copying.never = copying.never || hello.never_copies;
   // Memory that a client has seen is not used for data of another user.
-  is_isolated_ = server_->options.is_isolated || (trust_ == Trust::kAnyUser && !is_same_user(socket_.get()));
+  const bool is_isolated = options.is_isolated || (trust_ == Trust::kAnyUser && !is_same_user(socket_.get()));
   source_ = server_->find(hello.name);
   ArrowDeviceArrayStream opened{};
   source_->open(&opened);
   upstream_.take(opened);
   begin_producing();
+  ArrowSchema schema{};
   try {
-    ArrowSchema schema{};
     stream::get_schema(*upstream_, &schema);
-    schema_ = schema::UniqueSchema(schema);
   } catch (...) {
     end_producing();
     throw;
   }
   end_producing();
-  tree_.emplace(schema_.get());
-  const auto type = upstream_->device_type;
-  converts_ = !device::Devices::instance().has_shareable_memory(type);
-  if (converts_) check_copying();
-  const auto body = write(StreamFacts{converts_ ? ARROW_DEVICE_CPU : type, write_type(schema_.get())});
+  schema::UniqueSchema type(schema);
+  auto type_message = write_type(type.get());
+  batches_.emplace(std::move(type), copying, is_isolated, options.max_client_bytes);
+  if (!is_openable()) batches_->check_copying(upstream_->device_type);
+  const auto body =
+      write(StreamFacts{is_openable() ? upstream_->device_type : ARROW_DEVICE_CPU, std::move(type_message)});
   {
     const std::lock_guard lock(mutex_);
     sender_.add(FrameKind::kStream, body);
@@ -219,27 +206,8 @@ void Connection::end_producing() noexcept {
   changed_.wait(lock, [this] { return n_cancelling_ == 0; });
 }
 
-void Connection::check_copying() {
-  if (!copying_.never) return;
-  throw Error(ENOTSUP, "the client cannot open memory of " + backend::device_type_text(upstream_->device_type) +
-                           " devices of the server, and copying is ruled out");
-}
-
-// Puts the batches on the CPU, because the client cannot open them where they are.
-void Connection::copy_to_cpu() {
-  check_copying();
-  log(LogLevel::kDebug, converts_
-                            ? "a client gets copies on the CPU: the device has no memory that other processes can open"
-                            : "a client gets copies on the CPU: it wants them there, or has no such device");
-  auto& cpu = device::Devices::instance().cpu();
-  stream::MoveOptions options;
-  options.copy.pool = cpu.shareable_pool();
-  ArrowDeviceArrayStream converted{};
-  stream::to_device(*upstream_, cpu, options, &converted);
-  upstream_.take(converted);
-  copying_.pool = nullptr;
-  is_converted_ = true;
-}
+// Returns true if clients can open memory of the stream's devices.
+bool Connection::is_openable() { return device::Devices::instance().has_shareable_memory(upstream_->device_type); }
 
 // -- the thread that receives ----------------------------------------------------------------------------------------
 
@@ -396,38 +364,22 @@ Connection::Duty Connection::wait_for_room() {
 }
 
 void Connection::send_batch(ArrowDeviceArray& array) {
-  auto& device = array::device_of(array, nullptr);
-  const device::DeviceUse use(device);
-  auto copying = copying_;
-  if (is_isolated_) {
-    copying.always = true;
-    copying.pool = own_pool(device);
-  }
-  auto made = make_shareable(array, *tree_, device, copying, nullptr, is_isolated_ ? kOwnCopies : kAlwaysCopied);
-  server_->count_batch(made.bytes);
-  server_->count_copied(is_converted_ ? made.bytes : made.copied_bytes);
-  forget_freed(device);
-  HandleMessage message(device);
-  std::vector<FileDescriptor> descriptors;
-  std::vector<int64_t> ids;
-  for (const auto& block : made.locations.allocations) {
-    ids.push_back(sent_allocations_.id_of(device, block, message, descriptors));
-  }
-  for (auto& buffer : made.locations.buffers) {
-    if (buffer.allocation != MessageBuffer::kNone) buffer.allocation = ids[static_cast<size_t>(buffer.allocation)];
-  }
-  message.nodes = std::move(made.locations.nodes);
-  message.buffers = std::move(made.locations.buffers);
-  const auto body = write_handle(message);
+  auto batch = batches_->make(array);
+  server_->count_batch(batch.bytes);
+  server_->count_copied(batch.copied_bytes);
   bool is_held = false;
   {
     const std::lock_guard lock(mutex_);
+    if (!batch.forgotten.empty()) {
+      const auto* const first = reinterpret_cast<const uint8_t*>(batch.forgotten.data());
+      sender_.add(FrameKind::kForget, std::span(first, batch.forgotten.size() * sizeof(int64_t)));
+    }
     // Others are already on their way to the client, which may wait for them.
     const bool must_flush = n_held_ == 0 && !sender_.empty();
-    used_.emplace(n_sent_, std::move(made.owner));
-    sizes_.push_back(made.bytes);
-    untaken_bytes_ += made.bytes;
-    sender_.add(FrameKind::kBatch, body, std::move(descriptors));
+    used_.emplace(n_sent_, std::move(batch.owner));
+    sizes_.push_back(batch.bytes);
+    untaken_bytes_ += batch.bytes;
+    sender_.add(FrameKind::kBatch, batch.message, std::move(batch.descriptors));
     ++n_sent_;
     ++n_held_;
     is_held = !must_flush && n_sent_ - n_taken_ > kMostAhead && sender_.size() < kMostHeldBytes &&
@@ -435,27 +387,6 @@ void Connection::send_batch(ArrowDeviceArray& array) {
     if (!is_held) n_held_ = 0;
   }
   if (!is_held) flush_fully();
-}
-
-// Tells the client which allocations were freed, so that it closes them.
-void Connection::forget_freed(const device::Device& device) {
-  const auto forgotten = sent_allocations_.remove_freed(device);
-  if (forgotten.empty()) return;
-  const std::lock_guard lock(mutex_);
-  const auto* const first = reinterpret_cast<const uint8_t*>(forgotten.data());
-  sender_.add(FrameKind::kForget, std::span(first, forgotten.size() * sizeof(int64_t)));
-}
-
-std::shared_ptr<device::Pool> Connection::own_pool(device::Device& device) {
-  auto& pool = pools_[&device];
-  if (pool == nullptr) {
-    arrowdevice_pool_options options{};
-    options.struct_size = sizeof options;
-    options.flags = ARROWDEVICE_POOL_SHAREABLE;
-    options.max_bytes = server_->options.max_client_bytes;
-    pool = std::make_shared<device::Pool>(device, options, device::Pool::kApplicationOwned);
-  }
-  return pool;
 }
 
 // Sends everything. Waits as long as the socket takes no more.

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <deque>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -17,15 +16,9 @@
 #include "base/closed_in_children.h"
 #include "base/condition_variable.h"
 #include "base/error.h"
-#include "device/device.h"
-#include "device/pool.h"
+#include "link/client_batches.h"
 #include "link/frames.h"
-#include "link/handle_message.h"
-#include "link/sent_allocations.h"
 #include "link/server.h"
-#include "link/shareable_array.h"
-#include "schema/build.h"
-#include "schema/tree.h"
 #include "stream/upstream.h"
 
 namespace arrowdevice::link {
@@ -73,8 +66,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void open_stream(const Hello& hello);
   void begin_producing();
   void end_producing() noexcept;
-  void check_copying();
-  void copy_to_cpu();
+  bool is_openable();
   void release_producer() noexcept;
   void release_used() noexcept;
   void destroy_released() noexcept;
@@ -85,8 +77,6 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   bool has_room() const noexcept;
   Duty wait_for_room();
   void send_batch(ArrowDeviceArray& array);
-  std::shared_ptr<device::Pool> own_pool(device::Device& device);
-  void forget_freed(const device::Device& device);
   void flush_fully();
   bool flush_some() noexcept;
   void send_last(FrameKind kind, const Failure* failure, bool stops) noexcept;
@@ -94,22 +84,15 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   const std::shared_ptr<ServerState> server_;
   const Trust trust_;
   ClosedInChildren socket_;
-  FrameReceiver receiver_{
-      FrameReceiver::From::kClient};  // of the thread that receives, and of the first one during the handshake
-  bool is_counted_ = false;           // among the threads that call the program
+  // The thread that receives uses it, and the first one during the handshake.
+  FrameReceiver receiver_{FrameReceiver::From::kClient};
+  bool is_counted_ = false;  // among the threads that call the program
 
-  std::shared_ptr<Source> source_;  // until the client asks for batches
+  std::shared_ptr<Source> source_;  // until the end of the handshake
 
   // The thread that sends uses these. The first thread uses them during the handshake.
   stream::Upstream<ArrowDeviceArrayStream> upstream_;
-  schema::UniqueSchema schema_;
-  std::optional<schema::Tree> tree_;
-  transfer::CopyOptions copying_;
-  bool is_isolated_ = false;   // every batch is copied into a pool of this connection
-  bool converts_ = false;      // the client cannot open the memory of the stream's device
-  bool is_converted_ = false;  // every batch was copied to the CPU
-  std::map<const device::Device*, std::shared_ptr<device::Pool>> pools_;
-  SentAllocations sent_allocations_;
+  std::optional<ClientBatches> batches_;
 
   std::mutex mutex_;  // guards all members below
   ConditionVariable changed_;

@@ -54,7 +54,7 @@ std::string difference_through(Server& server, const std::string& uri) {
   return difference_of_rest(sample, stream_test::kRows, stream);
 }
 
-TEST_CASE("addresses that are none are refused with the reason") {
+TEST_CASE("addresses and options that are not valid are refused with the reason") {
   begin();
   CHECK(contains(refused_server(ENOTSUP, "prices"), "is none of unix:/PATH, unix:@NAME and fd:NUMBER"));
   CHECK(contains(refused_server(ENOTSUP, "tcp://host:1"), "is none of"));
@@ -79,6 +79,11 @@ TEST_CASE("addresses that are none are refused with the reason") {
   options = server_options();
   options.max_clients = -1;
   CHECK(contains(refused_server(EINVAL, new_address(), options), "options.max_clients is -1"));
+  options = server_options();
+  options.max_client_bytes = -1;
+  CHECK(contains(refused_server(EINVAL, new_address(), options), "options.max_client_bytes is -1"));
+  options = server_options(0, ARROWDEVICE_COPY_ALWAYS);
+  CHECK(contains(refused_server(EINVAL, new_address(), options), "expected 0 or COPY_NEVER"));
 }
 
 TEST_CASE("a socket with a file is the user's own, and goes with the server") {
@@ -204,18 +209,6 @@ TEST_CASE("a process of another user is refused unless both sides allow it") {
   CHECK(server.stats().copied_bytes > 0);  // the client must not see the rest of the pool's allocation
 }
 
-TEST_CASE("a server's options are checked") {
-  begin();
-  const auto refused = [](const arrowdevice_server_options& options) {
-    arrowdevice_server* server = nullptr;
-    return library_test::refused(EINVAL, arrowdevice_server_create, new_address().c_str(), &options, &server);
-  };
-  auto options = server_options();
-  options.max_client_bytes = -1;
-  CHECK(refused(options) == "options.max_client_bytes is -1");
-  CHECK(contains(refused(server_options(0, ARROWDEVICE_COPY_ALWAYS)), "expected 0 or COPY_NEVER"));
-}
-
 TEST_CASE("an isolated client sees no memory of others") {
   begin();
   const Sample sample(field("l"), {.rows = 60'000});
@@ -238,6 +231,36 @@ TEST_CASE("an isolated client sees no memory of others") {
     CHECK(server.stats().copied_bytes == server.stats().bytes);
   }
   until([&] { return mappings_of(files[1]) == 0 && mappings_of(files[2]) == 0; });
+}
+
+TEST_CASE("an isolated client that wants the CPU gets one copy of its own") {
+  begin();
+  const Sample sample(field("l"), {.rows = 60'000});
+  auto options = server_options(ARROWDEVICE_LINK_ISOLATED);
+  options.max_client_bytes = 700'000;  // enough for one copy
+  Server server(options);
+  Array array = copy(sample, sim(kAddresses[0]));
+  server.add("rows", sample.schema, array);
+  std::set<uint64_t> files;
+  for (int client = 0; client < 2; ++client) {
+    DeviceStream stream = connect(server.uri(), cpu());
+    const Array batch = next(stream);
+    CHECK(difference(sample, *batch) == "");
+    files.insert(file_at(batch->array.buffers[1]));
+    stream.reset();
+  }
+  CHECK(files.size() == 2);  // the second one does not see the memory of the first
+}
+
+TEST_CASE("a client that needs copies of its own is refused if copying is ruled out") {
+  begin();
+  const Sample sample(field("l"), kPlain);
+  const Pool pool = make_shareable_pool();
+  Server server(server_options(ARROWDEVICE_LINK_ISOLATED, ARROWDEVICE_COPY_NEVER));
+  Array array = copy(*sample.host, *sample.schema, cpu(), 0, nullptr, pool.get());
+  server.add("rows", sample.schema, array);
+  DeviceStream stream = connect(server.uri());
+  CHECK(contains(next_fails(ENOTSUP, stream), "needs copies of its own"));
 }
 
 TEST_CASE("without descriptors, a client is refused and a server goes on") {

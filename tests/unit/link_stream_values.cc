@@ -257,6 +257,20 @@ TEST_CASE("streams of devices are sent as they are, or copied to the CPU") {
   }
 }
 
+TEST_CASE("a stream stays for others if a client cannot get it without a copy") {
+  begin();
+  const Sample sample(field("l"), {.rows = 70});
+  const Pool pool = make_shareable_pool(sim(kAddresses[0]));
+  Server server(server_options(0, ARROWDEVICE_COPY_NEVER));
+  const auto producer = std::make_shared<Producer>(field("l"));
+  producer->steps.push_back({copy(*sample.host, *sample.schema, sim(kAddresses[0]), 0, nullptr, pool.get())});
+  server.add("rows", stream_of(producer, ARROW_DEVICE_EXT_DEV));
+  DeviceStream refused = connect(server.uri(), cpu());
+  CHECK(contains(next_fails(ENOTSUP, refused), "copying is ruled out"));
+  DeviceStream stream = connect(server.uri());
+  CHECK(difference(sample, *next(stream)) == "");
+}
+
 // A forked child cannot use the devices of its parent, as a process without the driver.
 TEST_CASE("a client without the server's device gets the batches on the CPU") {
   begin();
