@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <thread>
 
+#include "device/deferred.h"
 #include "library.h"
 #include "support/blocking_call.h"
 
@@ -12,6 +13,17 @@ namespace {
 
 using namespace library_test;  // NOLINT: what every line of these tests is written with
 using arrowdevice::testing::BlockingCall;
+
+// A leak checker sees if the object cannot be reached any more.
+TEST_CASE("an abandoned object is never destroyed") {
+  static std::atomic<int> destroyed{0};
+  const auto destroy = [](int* number) {
+    ++destroyed;
+    delete number;
+  };
+  arrowdevice::device::DeferredWork::abandon_object(std::unique_ptr<int, decltype(destroy)>(new int(1), destroy));
+  CHECK(destroyed == 0);
+}
 
 TEST_CASE("arrays are released behind their queues' work, in whatever order the queues end") {
   int order[] = {0, 1, 2};

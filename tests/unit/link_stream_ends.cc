@@ -58,9 +58,11 @@ TEST_CASE("a consumer may cancel, wait for a limited time, and release early") {
   producer->on_next = gate.callback();
   server.add("slow", stream_of(producer));
   {
-    DeviceStream stream = connect(server.at("slow"), nullptr, connect_options(0, 30'000'000));
+    DeviceStream stream = connect(server.at("slow"), nullptr, connect_options(0, 300'000'000));
     const Array first = next(stream);
+    const std::clock_t before = std::clock();
     CHECK(contains(next_fails(ETIMEDOUT, stream), "sent nothing in time"));
+    CHECK(std::clock() - before < CLOCKS_PER_SEC / 10);  // both sides slept
     CHECK(contains(next_fails(ETIMEDOUT, stream), "sent nothing in time"));
   }
   gate.let(100);
@@ -90,22 +92,6 @@ TEST_CASE("a consumer may cancel, wait for a limited time, and release early") {
   closed.let(100);
   stream.reset();
   until([&] { return blocked->releases == 1; });
-}
-
-TEST_CASE("threads that wait for another process for long sleep") {
-  begin();
-  const Sample sample(field("l"), kPlain);
-  Server server;
-  const auto producer = batches_of(sample, stream_test::kRows);
-  Gate gate(1);
-  producer->on_next = gate.callback();
-  server.add("slow", stream_of(producer));
-  DeviceStream stream = connect(server.at("slow"), nullptr, connect_options(0, 500'000'000));
-  const Array first = next(stream);
-  const std::clock_t before = std::clock();
-  CHECK(contains(next_fails(ETIMEDOUT, stream), "sent nothing in time"));
-  CHECK(std::clock() - before < CLOCKS_PER_SEC / 10);  // of processor time, of all threads
-  gate.let(100);
 }
 
 TEST_CASE("a server that ends leaves the batches of its clients") {

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests mistake 14: after the driver has shut down, an event is destroyed, memory is freed or a queue is
 // destroyed. This is a separate program, because it releases all objects in the last exit handler. No
-// function of the driver may be called at that time.
+// function of the driver may be called at that time. A server does not call the program either.
 #include <arrowdevice/arrowdevice.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
+#include <thread>
 
 #include "sim/control.h"
 #include "support/cases.h"
@@ -23,6 +27,8 @@ arrowdevice_pool* pool;
 arrowdevice_device* device;
 void* buffer;
 Ledger* ledger;
+ArrowDeviceArrayStream client;
+std::atomic<int> server_releases{0};  // of the stream that the server has
 
 int64_t driver_calls() {
   int64_t all = 0;
@@ -45,6 +51,10 @@ void check(bool holds, const char* what) {
 // Registered before the first use of the library, so that it runs after all handlers of the library.
 void last_of_all() {
   const int64_t before = driver_calls();
+  check(server_releases == 0, "the server's stream was released although a client has it");
+  client.release(&client);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the server's threads end
+  check(server_releases == 0, "the server's stream was released after exit had begun");
   arrowdevice_array_release(&pending);
   arrowdevice_array_release(&complete);
   arrowdevice_array_release(&on_cpu);
@@ -64,6 +74,45 @@ void last_of_all() {
 
 void must(int code) { check(code == 0, "a call before exit failed"); }
 
+// A stream that gives the same array for ever.
+ArrowDeviceArrayStream endless() {
+  ArrowDeviceArrayStream stream{};
+  stream.device_type = ARROW_DEVICE_CPU;
+  stream.get_schema = [](ArrowDeviceArrayStream*, ArrowSchema* out) {
+    *out = make_schema(struct_of({field("l"), field("u")}).not_null()).take();
+    return 0;
+  };
+  stream.get_next = [](ArrowDeviceArrayStream*, ArrowDeviceArray* out) {
+    return arrowdevice_array_share(&on_cpu, out, nullptr);
+  };
+  stream.get_last_error = [](ArrowDeviceArrayStream*) -> const char* { return nullptr; };
+  stream.release = [](ArrowDeviceArrayStream* self) {
+    ++server_releases;
+    self->release = nullptr;
+  };
+  return stream;
+}
+
+// Connects a client, and waits until the server has sent as much as the client has room for.
+void connect_client() {
+  constexpr int32_t kRoom = 4;
+  const std::string uri = "unix:@arrowdevice-at-exit-" + std::to_string(getpid());
+  arrowdevice_server* server = nullptr;
+  must(arrowdevice_server_create(uri.c_str(), nullptr, &server, nullptr));
+  ArrowDeviceArrayStream stream = endless();
+  must(arrowdevice_server_add_stream(server, "rows", &stream, nullptr));
+  arrowdevice_connect_options options{};
+  options.struct_size = sizeof options;
+  options.max_batches = kRoom;
+  must(arrowdevice_stream_connect(uri.c_str(), nullptr, &options, &client, nullptr));
+  struct arrowdevice_server_stats stats {};
+  stats.struct_size = sizeof stats;
+  while (stats.batches < kRoom) {
+    std::this_thread::yield();
+    must(arrowdevice_server_get_stats(server, &stats, nullptr));
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -80,6 +129,7 @@ int main() {
   };
   make(&on_cpu);
   make(&later);
+  connect_client();
   must(arrowdevice_array_copy(&on_cpu, schema.get(), device, nullptr, &complete, nullptr));
   must(arrowdevice_queue_create(device, &queue, nullptr));
   must(arrowdevice_pool_create(device, nullptr, &pool, nullptr));
